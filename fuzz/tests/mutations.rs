@@ -10,11 +10,12 @@ use std::{
     panic::catch_unwind,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use fuzz_targets::{Mutator, TARGETS, Target};
+use parking_lot::Mutex;
 
 /// No target may take more memory than this for its inputs, which have 64 KiB at most.
 const MEMORY: u64 = 64 << 20;
@@ -93,7 +94,7 @@ fn try_all(target: &Target, tries: u64, seed: u64) {
 }
 
 fn try_one(target: &Target, current: &Current, input: &[u8]) {
-    *current.lock().unwrap() = (Instant::now(), input.to_vec());
+    *current.lock() = (Instant::now(), input.to_vec());
     if catch_unwind(|| (target.run)(input)).is_err() {
         panic!(
             "{} does not stand {}",
@@ -109,7 +110,7 @@ fn watch(target: &Target, current: &Current) {
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(Duration::from_secs(1));
-            let (since, input) = current.lock().unwrap().clone();
+            let (since, input) = current.lock().clone();
             if since.elapsed() > HANGS {
                 eprintln!(
                     "{} hangs on {}",

@@ -9,12 +9,13 @@ use std::{
     path::Path,
     process::{Child, Command, Stdio},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -182,7 +183,7 @@ async fn play(page: String, number: usize, took: Arc<Mutex<Vec<Duration>>>, over
             let body = format!("move={notation}&seat=0");
             let answered = ask(&page, "POST", &format!("{at}/move"), &more, &body).await;
             if answered.is_ok() {
-                took.lock().expect("no panic").push(began.elapsed());
+                took.lock().push(began.elapsed());
             }
         }
     }
@@ -206,13 +207,13 @@ async fn probe(page: String, took: Arc<Mutex<Vec<Duration>>>, over: Arc<AtomicBo
             answer.is_ok_and(|answer| answer.contains(" 200 OK")),
             "{path}"
         );
-        took.lock().expect("no panic").push(began.elapsed());
+        took.lock().push(began.elapsed());
         sleep(Duration::from_millis(50)).await;
     }
 }
 
 fn quantile(took: &Mutex<Vec<Duration>>, share: f64) -> f64 {
-    let mut took = took.lock().expect("no panic").clone();
+    let mut took = took.lock().clone();
     took.sort();
     let at = ((took.len() as f64 * share) as usize).min(took.len().saturating_sub(1));
     took.get(at).map_or(f64::NAN, |one| one.as_secs_f64() * 1e3)
@@ -321,7 +322,7 @@ async fn large(folder: &Path) {
     for one in readers {
         let _ = one.await;
     }
-    let asked = took.lock().expect("no panic").len() as f64 / TIME.as_secs_f64();
+    let asked = took.lock().len() as f64 / TIME.as_secs_f64();
     println!(
         "large    {} games, {SPECTATORS} who ask: p50 {:.1} ms, p99 {:.1} ms, {asked:.0} pages a \
          second, {:.0} MiB",

@@ -1,16 +1,12 @@
 //! How `arena` has a Kubernetes cluster play: what is to be played, for the controller.
 
-use std::{
-    collections::BTreeMap,
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
-};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::SystemTime};
 
 use arena_dispatch::{Tournaments, WithPods};
 use arena_kubernetes::{Controller, LARGEST_SETTINGS, Settings, Source, Tournament, Wanted};
 use arena_store::{Store, TournamentId};
 use arena_tournament::{Dispatcher, Results, unix_ms};
+use parking_lot::Mutex;
 use referee_bots::read_input_text;
 
 use crate::usage;
@@ -92,7 +88,7 @@ impl Source for Playing {
             .filter_map(|told| Some((told.id, tournament(told)?)))
             .collect();
         let ids = tournaments.iter().map(|(id, one)| (one.key.clone(), *id));
-        *self.ids.lock().unwrap_or_else(PoisonError::into_inner) = ids.collect();
+        *self.ids.lock() = ids.collect();
         Some(Wanted {
             tournaments: tournaments.into_iter().map(|(_, one)| one).collect(),
             others: self.tournaments.not_here(),
@@ -100,7 +96,7 @@ impl Source for Playing {
     }
 
     fn wait(&self, key: &str, troubles: &[String]) {
-        let ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let ids = self.ids.lock();
         if let Some(id) = ids.get(key) {
             let waits =
                 (!troubles.is_empty()).then(|| format!("its pods: {}", troubles.join("; ")));

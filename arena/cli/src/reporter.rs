@@ -1,11 +1,7 @@
 //! Shows a run while it goes on: progress on a terminal, notes on standard error, events
 //! on standard output, metrics. The engine tells it what happens and knows nothing of it.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
 
 use arena_events::{
     Event,
@@ -13,6 +9,7 @@ use arena_events::{
 };
 use arena_tournament::{EndedGame, Observer, Plan, RunEvent, events};
 use indicatif::ProgressBar;
+use parking_lot::Mutex;
 use referee_bots::{Entry, hint_for};
 use referee_worker::Stop;
 
@@ -103,7 +100,7 @@ impl Reporter {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }
-        let mut seen = std::mem::take(&mut *self.seen());
+        let mut seen = std::mem::take(&mut *self.seen.lock());
         match seen.failed.take() {
             Some(error) => Err(error),
             None => Ok(seen),
@@ -113,11 +110,11 @@ impl Reporter {
     /// Prints an event, if events are printed. Where nobody reads them any more, the
     /// run is stopped.
     fn print(&self, event: impl FnOnce() -> Event) {
-        if !self.events || self.seen().failed.is_some() {
+        if !self.events || self.seen.lock().failed.is_some() {
             return;
         }
         if let Err(error) = report::event(event()) {
-            self.seen().failed = Some(error);
+            self.seen.lock().failed = Some(error);
             // A tournament is worth more than its reader.
             if self.tournament.is_none() {
                 self.stop.cut_off();
@@ -135,10 +132,6 @@ impl Reporter {
             None => report::note(words),
         }
     }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Observer for Reporter {
@@ -155,7 +148,7 @@ impl Observer for Reporter {
             }
             RunEvent::Leased { waited } => metrics::waited(waited),
             RunEvent::Counted => {
-                self.seen().games += 1;
+                self.seen.lock().games += 1;
                 if let Some(bar) = self.bar.get() {
                     bar.inc(1);
                 }
@@ -186,7 +179,10 @@ impl Observer for Reporter {
                 {
                     self.note(&hints::words(&hint));
                 }
-                self.seen().first_fouls.insert(foul.bot.to_owned(), lies);
+                self.seen
+                    .lock()
+                    .first_fouls
+                    .insert(foul.bot.to_owned(), lies);
             }
             RunEvent::SetAside { bot, set_aside } => {
                 tracing::info!(bot, why = %set_aside.why, "set aside");
@@ -203,7 +199,7 @@ impl Observer for Reporter {
                 self.print(|| Event::Stopping(StoppingEvent { reason }));
                 // Whoever asked for it has been told already.
                 if reason == StopCause::TimeUp {
-                    self.seen().is_timed_out = true;
+                    self.seen.lock().is_timed_out = true;
                     self.note("stop.time is up; finishing the games that are running");
                 }
             }

@@ -1,13 +1,10 @@
 //! How much work a worker may have at once: little at first, and more with each game that it
 //! reports. A worker that reports nothing holds up little, and less the next time.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use arena_tournament::Lapse;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// So many games a worker may have that has reported none.
@@ -63,7 +60,7 @@ impl Default for Credit {
 impl Credits {
     /// What a worker may be given. `held` counts the games that it has.
     pub(crate) fn allowed(&self, worker: &str, held: impl FnOnce() -> u64) -> Allowed {
-        let (games, waits_until) = match self.lock().get(worker) {
+        let (games, waits_until) = match self.0.lock().get(worker) {
             Some(credit) => (credit.games, credit.waits_until),
             None => (FIRST, None),
         };
@@ -87,7 +84,7 @@ impl Credits {
 
     /// Takes down that so many games of a worker count. True where it may have more now.
     pub(crate) fn counted(&self, worker: &str, games: u64) -> bool {
-        let mut credits = self.lock();
+        let mut credits = self.0.lock();
         let credit = credits.entry(worker.to_owned()).or_default();
         credit.lapses = 0;
         credit.waits_until = None;
@@ -99,7 +96,7 @@ impl Credits {
 
     /// Takes down that a worker has lost leases of a lapse. `lease` is how long a lease lasts.
     pub(crate) fn lapsed(&self, worker: &str, lapse: Lapse, lease: Duration) {
-        let mut credits = self.lock();
+        let mut credits = self.0.lock();
         let credit = credits.entry(worker.to_owned()).or_default();
         match lapse {
             // Its machine may be off, or the network.
@@ -116,13 +113,9 @@ impl Credits {
     /// Forgets workers that are as new.
     pub(crate) fn tidy(&self, is_known: impl Fn(&str) -> bool) {
         let now = Instant::now();
-        self.lock().retain(|worker, credit| {
+        self.0.lock().retain(|worker, credit| {
             is_known(worker) || credit.waits_until.is_some_and(|until| now < until)
         });
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Credit>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
@@ -12,6 +12,7 @@ use std::{
 
 use arena_store::{QueuedTournament, StoreError, TournamentId};
 use arena_tournament::{Dispatcher, Isolation, Stall};
+use parking_lot::Mutex;
 use referee_worker::{Abilities, Need, lease::SessionId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -116,21 +117,18 @@ impl<S: Storage> Running<S> {
 
     /// Takes down what its pods wait for.
     pub(crate) fn set_pods_wait(&self, waits: Option<String>) {
-        *self
-            .pods_wait
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = waits;
+        *self.pods_wait.lock() = waits;
     }
 
     /// Takes down what it waits for. False where that was known.
     pub(crate) fn set_waits(&self, waits: &Option<String>) -> bool {
-        let mut written = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.waits.lock();
         written.replace(waits.clone()).as_ref() != Some(waits)
     }
 
     /// What it waits for could not be written.
     pub(crate) fn forget_waits(&self) {
-        *self.waits.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.waits.lock() = None;
     }
 
     /// What it waits for, where nobody who works can play it, or whoever plays what is left of it
@@ -147,8 +145,7 @@ impl<S: Storage> Running<S> {
 
     fn needed(&self, able: &[Arc<Abilities>], plays_here: bool) -> Option<String> {
         if self.has_pods() {
-            let waits = self.pods_wait.lock();
-            return waits.unwrap_or_else(PoisonError::into_inner).clone();
+            return self.pods_wait.lock().clone();
         }
         if able.is_empty() && !plays_here {
             return Some("a worker: none has joined".to_owned());

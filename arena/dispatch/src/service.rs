@@ -7,7 +7,7 @@ mod report;
 use std::{
     collections::{BTreeMap, BTreeSet},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError, Weak, atomic::AtomicU64},
+    sync::{Arc, Weak, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use arena_store::{StoreError, WorkerRow};
 use arena_tournament::{Lapse, unix_ms};
 use bytes::Bytes;
 use futures_util::Stream;
+use parking_lot::Mutex;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
 use referee_bots::archive::ArchiveHash;
 use referee_worker::{
@@ -240,14 +241,12 @@ impl<S: Storage> Shared<S> {
 
     async fn look_up_workers(&self) -> Result<Arc<Vec<WorkerRow>>, StoreError> {
         let workers = Arc::new(self.tournaments.storage().workers().await?);
-        let mut known = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        known.clone_from(&workers);
+        self.workers.lock().clone_from(&workers);
         Ok(workers)
     }
 
     fn workers(&self) -> Arc<Vec<WorkerRow>> {
-        let known = self.workers.lock();
-        known.unwrap_or_else(PoisonError::into_inner).clone()
+        self.workers.lock().clone()
     }
 
     /// Whether a worker may still work, as far as the store has said.
@@ -319,7 +318,7 @@ impl<S: Storage> Shared<S> {
 
     /// An archive, once in memory however many workers fetch it.
     async fn archive(&self, hash: ArchiveHash) -> Result<Option<Arc<Vec<u8>>>, StoreError> {
-        let sending = || self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let sending = || self.sending.lock();
         if let Some(bytes) = sending().get(&hash).and_then(Weak::upgrade) {
             return Ok(Some(bytes));
         }

@@ -2,12 +2,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use arena_proto::arena::v1::{self as proto, attend_reply::Message};
 use arena_store::{WorkerSession, WorkerStatus};
+use parking_lot::Mutex;
 use referee_worker::{
     Abilities,
     lease::{LeaseId, ReportReply, RunId, SessionId},
@@ -154,7 +155,7 @@ impl Session {
 impl Sessions {
     /// Calls a function with a session, where there is one of this name.
     pub(crate) fn with<T>(&self, id: SessionId, call: impl FnOnce(&mut Session) -> T) -> Option<T> {
-        self.lock().get_mut(&id).map(call)
+        self.0.lock().get_mut(&id).map(call)
     }
 
     /// A process has joined, or has opened its stream again; that one replaces the last.
@@ -170,7 +171,7 @@ impl Sessions {
         down: Down,
     ) -> Result<(), Status> {
         session.stream = Some((number, down));
-        let mut sessions = self.lock();
+        let mut sessions = self.0.lock();
         let before = sessions.get(&id);
         if before.is_some_and(|before| before.worker != session.worker) {
             return Err(Status::permission_denied(
@@ -206,12 +207,12 @@ impl Sessions {
 
     /// Forgets a process.
     pub(crate) fn remove(&self, id: SessionId) -> Option<Session> {
-        self.lock().remove(&id)
+        self.0.lock().remove(&id)
     }
 
     /// Tells every process that it has lost its leases of these runs' end.
     pub(crate) fn lose_runs(&self, is_running: impl Fn(RunId) -> bool) {
-        for session in self.lock().values_mut() {
+        for session in self.0.lock().values_mut() {
             let leases = session.leases.iter().copied();
             let lost: Vec<LeaseId> = leases.filter(|lease| !is_running(lease.run)).collect();
             if !lost.is_empty() {
@@ -222,19 +223,22 @@ impl Sessions {
 
     /// What the processes can play whose streams are open.
     pub(crate) fn abilities(&self) -> Vec<Arc<Abilities>> {
-        let sessions = self.lock();
+        let sessions = self.0.lock();
         let open = sessions.values().filter(|session| session.stream.is_some());
         open.map(|session| session.can.clone()).collect()
     }
 
     /// Whether a worker has a process here.
     pub(crate) fn has(&self, worker: &str) -> bool {
-        self.lock().values().any(|session| session.worker == worker)
+        self.0
+            .lock()
+            .values()
+            .any(|session| session.worker == worker)
     }
 
     /// The processes, with their names.
     pub(crate) fn names(&self) -> Vec<(SessionId, String)> {
-        let sessions = self.lock();
+        let sessions = self.0.lock();
         let names = sessions.iter();
         names
             .map(|(id, session)| (*id, session.worker.clone()))
@@ -244,7 +248,7 @@ impl Sessions {
     /// What is known of each process, for people. Those that have been gone for long are
     /// forgotten.
     pub(crate) fn describe(&self) -> Vec<WorkerSession> {
-        let mut sessions = self.lock();
+        let mut sessions = self.0.lock();
         sessions
             .retain(|_, session| session.stream.is_some() || session.seen.elapsed() < REMEMBERED);
         let sessions = sessions.iter_mut();
@@ -271,10 +275,6 @@ impl Sessions {
                 }
             })
             .collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<SessionId, Session>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

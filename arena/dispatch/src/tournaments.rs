@@ -5,7 +5,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -16,6 +16,7 @@ use arena_tournament::{
     DispatchOptions, Dispatcher, LEASE, Observer, OpenMatch, Patience, Plan, TournamentError,
     Waiting, WallClock, persist, unix_ms,
 };
+use parking_lot::Mutex;
 use referee_bots::{Schemes, archive::ArchiveHash};
 use referee_worker::{
     Dispatch, DispatchError,
@@ -174,13 +175,12 @@ impl<S: Storage> Tournaments<S> {
         };
         let wanted: BTreeSet<TournamentId> = queue.iter().map(|queued| queued.id).collect();
         let to_play = queue.iter().filter(|queued| queued.wish == Wish::Play);
-        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) =
-            to_play.map(|queued| queued.name.clone()).collect();
+        *self.wanted.lock() = to_play.map(|queued| queued.name.clone()).collect();
         for queued in &queue {
             self.look_at(queued).await;
         }
         self.has_looked.store(true, Ordering::Release);
-        self.failed().retain(|id, _| wanted.contains(id));
+        self.failed.lock().retain(|id, _| wanted.contains(id));
         for running in self.all() {
             self.keep_claim(&running).await;
             if !wanted.contains(&running.id) && !running.dispatcher.is_over() {
@@ -216,7 +216,7 @@ impl<S: Storage> Tournaments<S> {
                 running.set_priority(queued.priority);
             }
             (Wish::Play, None) => {
-                let again = self.failed().get(&queued.id).copied();
+                let again = self.failed.lock().get(&queued.id).copied();
                 if again.is_some_and(|again| again.is_none_or(|again| Instant::now() < again)) {
                     return;
                 }
@@ -226,7 +226,7 @@ impl<S: Storage> Tournaments<S> {
             }
             (Wish::Pause, Some(running)) => self.end(&running, TournamentState::Stopped).await,
             (Wish::Pause, None) => {
-                self.failed().remove(&queued.id);
+                self.failed.lock().remove(&queued.id);
                 // An arena was killed while it played it, or could not write that it stopped.
                 if queued.state == TournamentState::Running {
                     self.end_unplayed(queued, TournamentState::Stopped).await;
@@ -262,8 +262,8 @@ impl<S: Storage> Tournaments<S> {
             "it is being played"
         );
         let running = Arc::new(Running::new(queued, dispatcher, claim));
-        self.map().insert(run_of(queued.id), running);
-        self.failed().remove(&queued.id);
+        self.running.lock().insert(run_of(queued.id), running);
+        self.failed.lock().remove(&queued.id);
         self.changed.notify_waiters();
         Ok(())
     }
@@ -327,7 +327,7 @@ impl<S: Storage> Tournaments<S> {
     /// Takes a tournament from those that are played, and tells its workers. False where it
     /// was not among them.
     fn remove(&self, running: &Running<S>) -> bool {
-        let was_there = self.map().remove(&run_of(running.id)).is_some();
+        let was_there = self.running.lock().remove(&run_of(running.id)).is_some();
         if was_there {
             running.set_ended();
             self.ended.notify_waiters();
@@ -373,7 +373,8 @@ impl<S: Storage> Tournaments<S> {
             tracing::warn!(%error, "could not write why a tournament can't be played");
         }
         // Who is to mend it must hear of it: until that is written it is tried again.
-        self.failed()
+        self.failed
+            .lock()
             .insert(id, if written.is_ok() { again } else { soon });
     }
 
@@ -539,13 +540,12 @@ impl<S: Storage> Tournaments<S> {
     /// Takes down whether the store takes what is played.
     fn hear(&self, error: Option<&TournamentError>) {
         let trouble = error.and_then(TournamentError::waits_for);
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) =
-            trouble.map(|trouble| (Instant::now(), trouble));
+        *self.trouble.lock() = trouble.map(|trouble| (Instant::now(), trouble));
     }
 
     /// What the store lacks, in words.
     pub(crate) fn trouble(&self) -> Option<String> {
-        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let trouble = self.trouble.lock();
         let (when, what) = trouble.as_ref()?;
         (when.elapsed() < TROUBLE).then(|| what.clone())
     }
@@ -609,11 +609,7 @@ impl<S: Storage> Tournaments<S> {
     /// another arena has them or the store is away.
     #[must_use]
     pub fn not_here(&self) -> BTreeSet<String> {
-        let mut wanted = self
-            .wanted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let mut wanted = self.wanted.lock().clone();
         for running in self.all() {
             wanted.remove(&running.name);
         }
@@ -663,19 +659,11 @@ impl<S: Storage> Tournaments<S> {
     }
 
     pub(crate) fn running(&self, run: RunId) -> Option<Arc<Running<S>>> {
-        self.map().get(&run).cloned()
+        self.running.lock().get(&run).cloned()
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Running<S>>> {
-        self.map().values().cloned().collect()
-    }
-
-    fn map(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<Running<S>>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn failed(&self) -> MutexGuard<'_, BTreeMap<TournamentId, Option<Instant>>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock().values().cloned().collect()
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -22,6 +22,7 @@ use arena_store::{Commit, CommitPacing, NewEntrant, NewTournament, Store};
 use arena_tournament::{
     Definition, DispatchOptions, Dispatcher, Plan, RunCounters, Silent, StoredResults,
 };
+use parking_lot::Mutex;
 use referee_bots::{Entry, Schemes, Unpinned, image_scheme};
 use referee_container::Containers;
 use referee_core::{Limits, Root};
@@ -97,7 +98,7 @@ async fn measure(name: &str, url: &str, file: Option<&Path>, games: u64, pods: u
         &store,
         store.create(&stored(&plan)).await.expect("stored").id,
         CommitPacing::default(),
-        move |commit| into.lock().expect("no panic").commits.push(*commit),
+        move |commit| into.lock().commits.push(*commit),
     );
     let dispatcher = Dispatcher::open(
         plan,
@@ -153,7 +154,7 @@ async fn tell(name: String, fleet: Arc<Fleet>, file: Option<PathBuf>) {
         while fleet.dispatcher.progress().0 < all * part / PARTS {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let seen = std::mem::take(&mut *fleet.seen.lock().expect("no panic"));
+        let seen = std::mem::take(&mut *fleet.seen.lock());
         let (took, used) = (since.0.elapsed().as_secs_f64(), cpu() - since.1);
         let games = 2 * fleet.dispatcher.progress().0 - since.2;
         since = (Instant::now(), cpu(), since.2 + games);
@@ -197,13 +198,13 @@ impl Fleet {
 
     /// The match of the next pod, if there is work for one more.
     fn next(&self) -> Option<u32> {
-        let mut pods = self.pods.lock().expect("no panic");
+        let mut pods = self.pods.lock();
         let (waiting, looked) = &mut *pods;
         let may_look = looked.is_none_or(|looked| looked.elapsed() > LOOKS_EVERY);
         if waiting.is_empty() && may_look {
             let begin = Instant::now();
             let open = self.dispatcher.open_matches(GAMES_OF_A_CHUNK, self.jobs);
-            self.seen().looks.push(begin.elapsed());
+            self.seen.lock().looks.push(begin.elapsed());
             *looked = Some(begin);
             // Jobs are given their pods in turns.
             let most = open.iter().map(|open| open.chunks).max().unwrap_or(0);
@@ -213,10 +214,6 @@ impl Fleet {
             }
         }
         waiting.pop_front()
-    }
-
-    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
-        self.seen.lock().expect("no panic")
     }
 
     /// Plays a chunk, if there is one.
@@ -241,7 +238,7 @@ impl Fleet {
         else {
             return false;
         };
-        self.seen().leases.push(begin.elapsed());
+        self.seen.lock().leases.push(begin.elapsed());
         for game in &lease.games {
             let (summary, record) = made_up(game.key);
             let report = GameReport {
@@ -253,7 +250,7 @@ impl Fleet {
             let begin = Instant::now();
             let reply = self.dispatcher.take(report, None, Some(&worker)).await;
             assert_eq!(reply.expect("it is stored"), ReportReply::Accepted);
-            self.seen().reports.push(begin.elapsed());
+            self.seen.lock().reports.push(begin.elapsed());
         }
         let give_back = GiveBack {
             lease: lease.id,

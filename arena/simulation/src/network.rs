@@ -5,13 +5,14 @@ use std::{
     fmt, io,
     net::{IpAddr, Ipv4Addr},
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     task::{Context, Poll},
     time::Duration,
 };
 
 use futures_util::stream::{self, Stream};
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tonic::transport::{
     Channel, Endpoint, Error, Server, Uri,
@@ -107,15 +108,15 @@ impl Network {
     /// Calls a function with everything that arrives over connections that are opened from
     /// now on: the number of the connection, and the bytes.
     pub fn listen_in(&self, heard: impl Fn(u64, &[u8]) + Send + Sync + 'static) {
-        lock(&self.open).heard = Some(Arc::new(heard));
+        self.open.lock().heard = Some(Arc::new(heard));
     }
 
     /// Closes all connections in the order in which they were opened. It must be called on
     /// the host.
     pub(crate) fn close(&self) {
-        let open = std::mem::take(&mut lock(&self.open).sockets);
+        let open = std::mem::take(&mut self.open.lock().sockets);
         for socket in open.iter().filter_map(Weak::upgrade) {
-            drop(lock(&socket).take());
+            drop(socket.lock().take());
         }
     }
 
@@ -146,7 +147,7 @@ impl Network {
             remote_addr: stream.peer_addr().ok(),
         };
         let socket = Arc::new(Mutex::new(Some(stream)));
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         open.sockets.retain(|socket| socket.strong_count() > 0);
         open.sockets.push(Arc::downgrade(&socket));
         open.number += 1;
@@ -174,7 +175,7 @@ impl Connection {
         &self,
         poll: impl FnOnce(Pin<&mut TcpStream>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        match &mut *lock(&self.socket) {
+        match &mut *self.socket.lock() {
             Some(stream) => poll(Pin::new(stream)),
             None => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
         }
@@ -227,7 +228,7 @@ impl AsyncWrite for Connection {
 
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let open = lock(&self.open).sockets.len();
+        let open = self.open.lock().sockets.len();
         f.debug_struct("Network").field("open", &open).finish()
     }
 }
@@ -238,8 +239,4 @@ impl fmt::Debug for Connection {
             .field("number", &self.number)
             .finish_non_exhaustive()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,8 @@
 //! How much simulated time a call of a store takes.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng as _, SeedableRng as _},
@@ -62,7 +60,7 @@ impl Pace {
     }
 
     fn draw(&self) -> Duration {
-        let mut chance = self.chance.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chance = self.chance.lock();
         let mut up_to = |most: Duration| {
             let most = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
             Duration::from_millis(chance.next_u64() % most.saturating_add(1))

@@ -3,10 +3,11 @@
 use std::{
     collections::VecDeque,
     fmt::{self, Display},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
 /// How many lines are kept; the hash is of all of them.
@@ -32,7 +33,7 @@ impl Trace {
     /// the order of a hash map.
     pub fn tell(&self, who: &str, what: impl Display) {
         let within = turmoil::in_simulation().then(turmoil::sim_elapsed);
-        let mut told = self.told();
+        let mut told = self.told.lock();
         let now = within.flatten().unwrap_or(told.now);
         let line = format!("{:>12.6} {who}: {what}", now.as_secs_f64());
         told.hash.update(&line);
@@ -47,13 +48,13 @@ impl Trace {
     /// The SHA-256 of all events, in hexadecimal.
     #[must_use]
     pub fn hash(&self) -> String {
-        hex::encode(self.told().hash.clone().finalize())
+        hex::encode(self.told.lock().hash.clone().finalize())
     }
 
     /// How many events there are.
     #[must_use]
     pub fn len(&self) -> u64 {
-        let told = self.told();
+        let told = self.told.lock();
         told.dropped + told.lines.len() as u64
     }
 
@@ -65,18 +66,14 @@ impl Trace {
 
     /// The time of events that are told between two steps.
     pub(crate) fn set_now(&self, now: Duration) {
-        self.told().now = now;
-    }
-
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.told.lock().now = now;
     }
 }
 
 /// One line for each event.
 impl Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = self.told();
+        let told = self.told.lock();
         if told.dropped > 0 {
             writeln!(f, "({} earlier events are left out)", told.dropped)?;
         }

@@ -5,7 +5,7 @@
 use std::{
     fmt::Write as _,
     fs,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -14,6 +14,7 @@ use arena_store::{
     ChunkKey, Commit, CommitPacing, Counter, Ending, FinishedGame, GameRow, NewEntrant,
     NewTournament, Reported, ResultWriter, Store, TournamentId, pack,
 };
+use parking_lot::Mutex;
 use referee_core::Root;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -60,7 +61,7 @@ async fn measure(name: &str, url: &str, texts: &Arc<Vec<String>>) {
         most_waiting: CALLERS as usize,
         ..CommitPacing::default()
     };
-    let seen = move |commit: &Commit| into.lock().expect("no panic").push(*commit);
+    let seen = move |commit: &Commit| into.lock().push(*commit);
     let writer = ResultWriter::start(&store, id, pace, seen)
         .await
         .expect("a writer");
@@ -76,7 +77,7 @@ async fn measure(name: &str, url: &str, texts: &Arc<Vec<String>>) {
     }
     writer.close().await;
     {
-        let commits = commits.lock().expect("no panic");
+        let commits = commits.lock();
         let games: usize = commits.iter().map(|commit| commit.games).sum();
         println!(
             "{name:8} {} commits of {} games",

@@ -8,10 +8,11 @@ use std::{
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     str::FromStr as _,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use sqlx::{
     AnyConnection, AnyPool, Connection as _, Executor as _, Row as _, SqlSafeStr as _,
     any::{AnyConnectOptions, AnyPoolOptions},
@@ -348,7 +349,7 @@ impl fmt::Debug for Base {
 impl Base {
     /// The tournaments that are claimed, of a database in memory.
     pub(crate) fn claimed(&self) -> MutexGuard<'_, BTreeSet<TournamentId>> {
-        self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.claimed.lock()
     }
 
     async fn migrate(&self) -> Result<(), StoreError> {

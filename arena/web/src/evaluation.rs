@@ -1,12 +1,10 @@
 //! What players can expect: as bars at a table, and as a graph over a game.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use arena_review::{ExpectedScore, InProcessBot, Judge, course};
 use maud::{Markup, html};
+use parking_lot::Mutex;
 use referee_core::{GameInfo, PerSeat, Record, Root};
 use referee_games::game;
 use referee_worker::moves;
@@ -98,12 +96,8 @@ impl Evaluations {
 }
 
 impl Kept {
-    fn lock(&self) -> MutexGuard<'_, Vec<(String, Arc<Course>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn find(&self, key: &str) -> Option<Arc<Course>> {
-        let mut kept = self.lock();
+        let mut kept = self.0.lock();
         let at = kept.iter().position(|(known, _)| known == key)?;
         let found = kept.remove(at);
         let course = found.1.clone();
@@ -112,7 +106,7 @@ impl Kept {
     }
 
     fn add(&self, key: String, course: Arc<Course>) {
-        let mut kept = self.lock();
+        let mut kept = self.0.lock();
         if kept.len() >= KEPT {
             kept.remove(0);
         }

@@ -5,7 +5,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     convert::Infallible,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -15,6 +15,7 @@ use axum::response::{
     sse::{Event, KeepAlive, Sse},
 };
 use futures_util::{Stream, stream};
+use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::{
     sync::watch,
@@ -168,7 +169,7 @@ impl Feeds {
     pub(crate) async fn look_after(&self) {
         loop {
             tokio::time::sleep(LOOK).await;
-            let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+            let topics = self.topics.lock();
             let is_watched = topics.keys().any(|topic| !topic.starts_with(TABLE));
             self.hub.set_watched(is_watched);
         }
@@ -190,7 +191,7 @@ impl Feeds {
         if !topic.starts_with(TABLE) {
             self.hub.set_watched(true);
         }
-        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut topics = self.topics.lock();
         if let Some(sender) = topics.get(&topic) {
             return sender.subscribe();
         }
@@ -223,13 +224,13 @@ impl Feeds {
                     () = sender.closed() => {}
                 }
                 // Somebody may come at the same time; under the lock it is decided.
-                let mut topics = all.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut topics = all.lock();
                 if sender.receiver_count() == 0 {
                     topics.remove(&topic);
                     return;
                 }
             }
-            let mut topics = all.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut topics = all.lock();
             topics.remove(&topic);
         });
         following

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -12,6 +12,7 @@ use std::{
 
 use arena_ladder::Group;
 use arena_tournament::{Observer, Plan, RunEvent};
+use parking_lot::Mutex;
 use referee::Live;
 use referee_core::{GameKind, Limits, PerSeat, Scene, Seat};
 use referee_games::{Fixture, Judgement, Next, SeatReply, Sitting, answer, ready};
@@ -84,12 +85,6 @@ pub struct HubObserver {
 }
 
 impl Hub {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, LiveTournament>> {
-        self.tournaments
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether somebody follows what is played. It changes with who looks.
     #[must_use]
     pub fn is_watched(&self) -> Arc<AtomicBool> {
@@ -121,7 +116,7 @@ impl Hub {
 
     /// The tournaments that are played here.
     pub(crate) fn progress(&self) -> Vec<Progress> {
-        let running = self.lock();
+        let running = self.tournaments.lock();
         let running = running.iter().map(|(name, live)| Progress {
             tournament: name.clone(),
             game: live.kind.info().name,
@@ -142,7 +137,7 @@ impl Hub {
         tournament: Option<&str>,
         most: usize,
     ) -> Vec<(String, GameKey)> {
-        let running = self.lock();
+        let running = self.tournaments.lock();
         let mut games: Vec<_> = (running.iter())
             .filter(|(name, _)| tournament.is_none_or(|wanted| *name == wanted))
             .flat_map(|(name, live)| {
@@ -163,7 +158,7 @@ impl Hub {
     /// the lock, for which games wait.
     pub(crate) fn mirror(&self, tournament: &str, key: GameKey) -> Option<Mirror> {
         let (fixture, began) = {
-            let running = self.lock();
+            let running = self.tournaments.lock();
             let game = running.get(tournament)?.live.get(&key)?;
             (game.fixture.clone(), game.began)
         };
@@ -241,7 +236,7 @@ impl LiveTournament {
 
 impl Observer for HubObserver {
     fn event(&self, event: RunEvent<'_>) {
-        let mut running = self.hub.lock();
+        let mut running = self.hub.tournaments.lock();
         match event {
             RunEvent::Begun {
                 done,
@@ -298,7 +293,7 @@ impl Observer for HubObserver {
 impl Drop for HubObserver {
     /// It is played here no more.
     fn drop(&mut self) {
-        self.hub.lock().remove(&self.name);
+        self.hub.tournaments.lock().remove(&self.name);
         self.hub.bump();
     }
 }
@@ -321,7 +316,7 @@ impl Mirror {
     /// What has come since. False where the game is known no more, or began anew.
     pub(crate) fn catch_up(&mut self, hub: &Hub, tournament: &str, key: GameKey) -> bool {
         let heard = {
-            let running = hub.lock();
+            let running = hub.tournaments.lock();
             let game = running.get(tournament).and_then(|live| live.live.get(&key));
             let Some(game) = game.filter(|game| game.began == self.began) else {
                 return false;

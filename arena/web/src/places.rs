@@ -1,9 +1,8 @@
 //! ClientPlaces that clients take and give back, so many in all and so many for each.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::Mutex;
 
 use crate::client::Client;
 
@@ -51,7 +50,7 @@ impl ClientPlaces {
     }
 
     pub(crate) fn take(&self, client: Client) -> Result<ClientPlace, NoPlace> {
-        let mut taken = lock(&self.taken);
+        let mut taken = self.taken.lock();
         let own = taken.by_client.get(&client).copied().unwrap_or(0);
         if own >= self.of_one {
             return Err(NoPlace::Enough);
@@ -70,7 +69,7 @@ impl ClientPlaces {
 
 impl Drop for ClientPlace {
     fn drop(&mut self) {
-        let mut taken = lock(&self.taken);
+        let mut taken = self.taken.lock();
         taken.all -= 1;
         if let Some(own) = taken.by_client.get_mut(&self.client) {
             *own -= 1;
@@ -79,10 +78,6 @@ impl Drop for ClientPlace {
             }
         }
     }
-}
-
-fn lock(taken: &Mutex<Taken>) -> MutexGuard<'_, Taken> {
-    taken.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -108,7 +103,7 @@ mod tests {
         let again: Vec<_> = (1..5).map(|number| places.take(client(number))).collect();
         assert!(again.iter().all(Result::is_ok));
         drop((taken, again));
-        assert!(lock(&places.taken).by_client.is_empty());
-        assert_eq!(lock(&places.taken).all, 0);
+        assert!(places.taken.lock().by_client.is_empty());
+        assert_eq!(places.taken.lock().all, 0);
     }
 }

@@ -4,9 +4,10 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::oneshot;
 
 use crate::{client::Client, error::Full};
@@ -82,7 +83,7 @@ impl WorkQueue {
                 let _ = done.send(work());
             }
         });
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         if state.count >= WAITING {
             return Err(Full::Work);
         }
@@ -103,7 +104,7 @@ impl WorkQueue {
 
 impl Drop for WorkQueue {
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         state.is_closed = true;
         state.turns.clear();
         state.waiting.clear();
@@ -113,23 +114,18 @@ impl Drop for WorkQueue {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn work(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while !state.is_closed {
             let Some((client, job)) = state.next() else {
-                let waited = self.changed.wait(state);
-                state = waited.unwrap_or_else(PoisonError::into_inner);
+                self.changed.wait(&mut state);
                 continue;
             };
             drop(state);
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
                 tracing::error!("work that somebody asked for has panicked");
             }
-            state = self.lock();
+            state = self.state.lock();
             state.served.remove(&client);
         }
     }
@@ -214,7 +210,7 @@ mod tests {
             }
         }
         // One thread, so that the order is known.
-        let mut state = queue.shared.lock();
+        let mut state = queue.shared.state.lock();
         while let Some((client, job)) = state.next() {
             job();
             state.served.remove(&client);
@@ -239,8 +235,7 @@ mod tests {
             let work = move || {
                 most.fetch_max(at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 begun.send(number).unwrap();
-                let open = gate.0.lock().unwrap();
-                drop(gate.1.wait_while(open, |open| !*open).unwrap());
+                gate.1.wait_while(&mut gate.0.lock(), |open| !*open);
                 at_once.fetch_sub(1, Ordering::SeqCst);
                 number
             };
@@ -254,7 +249,7 @@ mod tests {
         // Not twice the client that asked first.
         assert_eq!(first, [0, 1]);
         assert!(begins.try_recv().is_err());
-        *gate.0.lock().unwrap() = true;
+        *gate.0.lock() = true;
         gate.1.notify_all();
         for result in results {
             result.blocking_recv().unwrap();

@@ -4,13 +4,14 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use arena_events::{Event, figures::FiguresEvent, standings::StandingsEvent};
 use arena_store::{Store, Tournament, TournamentSummary};
 use arena_tournament::{Definition, RatingsAfter, Snapshot, StoredResults, events, rating_history};
+use parking_lot::Mutex;
 use referee_worker::Buckets;
 use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking};
 
@@ -133,7 +134,7 @@ impl Standings {
     }
 
     fn slot(&self, name: &str) -> Slot {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock();
         if slots.len() >= MOST && !slots.contains_key(name) {
             // Those that nobody waits for are computed again when somebody looks.
             slots.retain(|_, slot| Arc::strong_count(slot) > 1);
@@ -142,7 +143,7 @@ impl Standings {
     }
 
     fn forget(&self, name: &str) {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock();
         slots.remove(name);
     }
 

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Condvar, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -20,6 +20,7 @@ use axum::{
     },
 };
 use http_body_util::BodyExt as _;
+use parking_lot::{Condvar, Mutex};
 use referee_bots::LaunchOptions;
 use referee_core::{Limits, Root, Seat};
 use tempfile::TempDir;
@@ -512,8 +513,9 @@ impl Gate {
         let gate = self.clone();
         Arc::new(move |_| {
             gate.begun.fetch_add(1, Ordering::SeqCst);
-            let open = gate.open.lock().unwrap();
-            drop(gate.opened.wait_while(open, |open| !*open).unwrap());
+            let mut open = gate.open.lock();
+            gate.opened.wait_while(&mut open, |open| !*open);
+            drop(open);
             Ok(Advice::Hint {
                 bot: "sage".to_owned(),
                 answer: Vec::new(),
@@ -522,7 +524,7 @@ impl Gate {
     }
 
     fn open(&self) {
-        *self.open.lock().unwrap() = true;
+        *self.open.lock() = true;
         self.opened.notify_all();
     }
 }

@@ -5,10 +5,9 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
-};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use parking_lot::Mutex;
 
 /// How many moves can be marked; of two with the same place, the last one is.
 const PLACES: usize = 1 << 12;
@@ -93,22 +92,18 @@ impl<T: Clone> Progress<T> {
     /// How many searches one of them has finished, and what the last one found.
     #[must_use]
     pub fn now(&self) -> (usize, T) {
-        self.lock().clone()
+        self.0.lock().clone()
     }
 
     /// The search that began after so many has found this. Whether it was the first to finish; if not,
     /// nothing changes.
     pub fn finish(&self, before: usize, found: T) -> bool {
-        let mut now = self.lock();
+        let mut now = self.0.lock();
         let is_first = now.0 == before;
         if is_first {
             *now = (before + 1, found);
         }
         is_first
-    }
-
-    fn lock(&self) -> MutexGuard<'_, (usize, T)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     fmt::Debug,
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use bot_kit::{
     connect_four::{ConnectFourBot, GetPoint, Point},
     mahjong::{MahjongBot, Tile},
 };
+use parking_lot::Mutex;
 
 use crate::{
     Villain,
@@ -59,7 +60,7 @@ struct SeenDeals(Mutex<HashSet<String>>);
 impl SeenDeals {
     /// Whether any game of this process has seen it before.
     fn again(&self, what: &str) -> bool {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.0.lock();
         !seen.insert(what.to_owned())
     }
 }

@@ -3,11 +3,13 @@
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 /// How long it keeps thinking about a cancelled game.
 const BUSY_TIME: Duration = Duration::from_secs(60);
@@ -43,7 +45,7 @@ pub(crate) struct RunningGame {
 impl RunningGames {
     /// Begins another one.
     pub(crate) fn begin(self: &Arc<Self>, clings: bool) -> RunningGame {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.begun += 1;
         let number = state.begun;
         state.running.insert(number);
@@ -56,7 +58,7 @@ impl RunningGames {
 
     /// How many run.
     pub(crate) fn running(&self) -> usize {
-        self.lock().running.len()
+        self.state.lock().running.len()
     }
 
     /// Whether fewer run than this, now or in a moment: a stream's end takes one to
@@ -79,7 +81,7 @@ impl RunningGames {
 
     /// Keeps this many bytes until the process ends, and writes to each of them.
     pub(crate) fn keep(&self, bytes: usize) {
-        self.lock().kept.push(vec![1; bytes]);
+        self.state.lock().kept.push(vec![1; bytes]);
     }
 
     /// Keeps the cores busy for a while, once.
@@ -96,21 +98,17 @@ impl RunningGames {
             });
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl RunningGame {
     /// Whether no other game that runs has begun after it.
     pub(crate) fn is_newest(&self) -> bool {
-        self.games.lock().running.last() == Some(&self.number)
+        self.games.state.lock().running.last() == Some(&self.number)
     }
 
     /// It is over.
     pub(crate) fn over(&self) {
-        self.games.lock().running.remove(&self.number);
+        self.games.state.lock().running.remove(&self.number);
     }
 }
 

@@ -6,12 +6,13 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use referee::{
     Address, Bot, BotContainer, BotDial, BotSandbox, Cores, Excuses, Launch, Memory, MemoryGauge,
     Supervisor,
@@ -251,7 +252,7 @@ impl LaunchContext {
                 Bot::at(address, options.start_limit).with_dial(dial)
             }
         };
-        let mut excuses = self.excuses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut excuses = self.excuses.lock();
         let excuses = excuses.entry(entry.name.clone()).or_default();
         let bot = bot.with_excuses(excuses.clone());
         Ok(bot.with_identity(self.identity(entry)))
@@ -296,7 +297,6 @@ impl LaunchContext {
         let file = launcher.program_file(&self.directory);
         let state = file.and_then(|file| file_state(&file));
         let mut known = self.identities.lock();
-        let known = known.as_mut().unwrap_or_else(|poisoned| poisoned.get_mut());
         if let Some((before, identity)) = known.get(&entry.spec)
             && *before == state
         {

@@ -1,15 +1,9 @@
 //! A worker: plays what an arena hands out.
 
-use std::{
-    collections::BTreeSet,
-    env,
-    num::NonZeroU64,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeSet, env, num::NonZeroU64, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
+use parking_lot::Mutex;
 use referee::BotSandbox;
 use referee_bots::{Unpinned, archive::ArchiveCache, has_program, image_label, machine_label};
 use referee_container::{EngineError, find_socket};
@@ -158,10 +152,7 @@ impl WorkArgs {
             bearer,
             gauge: Box::new(move || {
                 let now = Instant::now();
-                let since = std::mem::replace(
-                    &mut *last.lock().unwrap_or_else(PoisonError::into_inner),
-                    now,
-                );
+                let since = std::mem::replace(&mut *last.lock(), now);
                 let running = u32::try_from(pool.running()).unwrap_or(u32::MAX);
                 (running, pool.worst_delay_since(since))
             }),

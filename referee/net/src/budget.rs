@@ -7,7 +7,7 @@ use std::{
     net::IpAddr,
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, ready},
@@ -17,6 +17,7 @@ use std::{
 use bytes::{Buf as _, Bytes};
 use futures_util::future::BoxFuture;
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -149,7 +150,7 @@ impl Purse {
     /// A call of a caller, where there is room for it.
     fn call(&self, caller: Caller) -> Option<Call> {
         let own = {
-            let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut callers = self.callers.lock();
             match callers.get(&caller).and_then(Weak::upgrade) {
                 Some(own) => own,
                 None => {
@@ -209,11 +210,7 @@ impl Call {
 
     fn answers(&self) {
         self.has_answered.store(true, Ordering::Release);
-        self.kept().clear();
-    }
-
-    fn kept(&self) -> std::sync::MutexGuard<'_, Vec<Reserved>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().clear();
     }
 }
 
@@ -379,7 +376,7 @@ impl Metered {
         if let Some(reserved) = self.reserved.take()
             && !self.call.has_answered()
         {
-            self.call.kept().push(reserved);
+            self.call.kept.lock().push(reserved);
         }
     }
 

@@ -7,11 +7,12 @@ use std::{
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
     pin::pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use futures_util::{StreamExt as _, future::ready};
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncWriteExt as _, copy_bidirectional},
     net::{TcpListener, TcpStream, UnixStream},
@@ -102,7 +103,7 @@ impl Gate {
                 let within = self.handshake;
                 connections.spawn(async move {
                     if let Err(error) = pass_on(peer, &to, within).await {
-                        let mut trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut trouble = trouble.lock();
                         trouble.make(|left_out| {
                             tracing::warn!(
                                 to = %to.display(), %error, left_out,

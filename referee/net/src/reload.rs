@@ -1,12 +1,8 @@
 //! What is read from files, and read again when they change.
 
-use std::{
-    fmt::Display,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt::Display, path::PathBuf, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::file::Stamp;
@@ -57,7 +53,7 @@ impl<T, E: Display> Reloaded<T, E> {
     /// What the files say now. Where that is not valid, what they said before, and the error
     /// is logged once.
     pub(crate) fn present(&self) -> Arc<T> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let now = Instant::now();
         if now.duration_since(state.looked) < INTERVAL {
             return state.present.clone();

@@ -8,10 +8,10 @@ use std::{
     io::Read as _,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use rustix::fs::{XattrFlags, lgetxattr, setxattr};
 
 /// The extended attribute that marks a file or folder.
@@ -33,7 +33,7 @@ pub(crate) fn mark(path: &Path) {
 /// The secrets in a folder, or the file itself if it is one.
 pub(crate) fn find(path: &Path) -> Vec<PathBuf> {
     static FOUND: Mutex<Option<Found>> = Mutex::new(None);
-    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut found = FOUND.lock();
     let found = found.get_or_insert_default();
     found.retain(|_, (when, _)| when.elapsed() < FRESH);
     let (_, secrets) = found.entry(path.to_owned()).or_insert_with(|| {

@@ -4,12 +4,13 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use referee_core::{Foul, ThinkingTime};
 use tokio::{runtime::Handle, sync::Notify, time::Instant};
 
@@ -188,13 +189,13 @@ impl Bot {
     /// How many processes it has been started in.
     #[must_use]
     pub fn started(&self) -> u64 {
-        self.lock().started
+        self.state.lock().started
     }
 
     /// Stops every process and waits until nothing is left of them. Streams of games
     /// that are over have [`CLOSE_GRACE`] to be closed first.
     pub async fn stop(&self) {
-        let instances = std::mem::take(&mut self.lock().instances);
+        let instances = std::mem::take(&mut self.state.lock().instances);
         for instance in &instances {
             instance.retired.store(true, Ordering::Relaxed);
         }
@@ -225,7 +226,7 @@ impl Bot {
     /// is no such slot now. Never waits: a caller that lacks a slot gives back those that it
     /// has of other bots, and calls [`prepare`](Self::prepare).
     pub(crate) fn try_slot(self: &Arc<Self>, shard: ShardId, others: &[&Slot]) -> Option<Slot> {
-        let state = self.lock();
+        let state = self.state.lock();
         let taken = |instance: &Arc<Instance>| {
             let mut others = others.iter();
             others.any(|other| Arc::ptr_eq(&other.reserved.instance, instance))
@@ -291,7 +292,7 @@ impl Bot {
     }
 
     fn next_step(&self, shard: ShardId, processes: usize) -> NextStep {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.instances.retain(|instance| !instance.is_gone());
         let instances = state.instances.iter();
         let usable: Vec<&Arc<Instance>> = instances.filter(|one| !one.is_over()).collect();
@@ -337,7 +338,7 @@ impl Bot {
             unreachable!("only a bot that we launch is started");
         };
         let number = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.started += 1;
             state.started
         };
@@ -356,7 +357,7 @@ impl Bot {
             StartError::Foul(foul) => NoSlot::Foul(foul),
             StartError::Shortage(shortage) => NoSlot::Shortage(shortage),
         })?;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let address = process.address().clone();
         let instance = Instance::new(address, Some(process), state.capacity);
         state.instances.push(instance);
@@ -394,7 +395,7 @@ impl Bot {
         match opened {
             Ok(connection) => {
                 self.has_answered.store(true, Ordering::Relaxed);
-                instance.connections().insert(shard.id, connection);
+                instance.connections.lock().insert(shard.id, connection);
                 self.changed.notify_waiters();
                 Ok(())
             }
@@ -415,13 +416,9 @@ impl Bot {
     }
 
     fn busy(&self, shard: &Shard) -> Arc<BusyTime> {
-        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut busy = self.busy.lock();
         let new = || Arc::new(BusyTime::new(shard.heartbeat.clone()));
         busy.entry(shard.id).or_insert_with(new).clone()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, BotState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -430,7 +427,7 @@ struct StartingProcess<'a>(&'a Bot);
 
 impl Drop for StartingProcess<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         state.starting -= 1;
         if state.starting == 0 && state.instances.is_empty() {
             // It could not be started, so it will not say how many games it can play.
@@ -496,12 +493,7 @@ impl Instance {
     }
 
     fn connection(&self, shard: ShardId) -> Option<Connection> {
-        self.connections().get(&shard).cloned()
-    }
-
-    fn connections(&self) -> std::sync::MutexGuard<'_, HashMap<ShardId, Connection>> {
-        let connections = self.connections.lock();
-        connections.unwrap_or_else(PoisonError::into_inner)
+        self.connections.lock().get(&shard).cloned()
     }
 }
 
@@ -513,7 +505,7 @@ impl Slot {
         instance.capacity.store(capacity, Ordering::Relaxed);
         instance.proven.store(true, Ordering::Relaxed);
         {
-            let mut state = bot.lock();
+            let mut state = bot.state.lock();
             state.capacity = capacity;
             // The same program will say the same.
             for other in &state.instances {

@@ -4,12 +4,13 @@
 use std::{
     collections::VecDeque,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
     time::{Duration, Instant},
 };
 
 use hyper::rt::Executor;
+use parking_lot::Mutex;
 
 use crate::heartbeat::{Heartbeat, Stall};
 
@@ -47,7 +48,7 @@ impl BusyTime {
 
     fn add(&self, time: Duration) {
         let beat = self.heartbeat.number();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.beat != beat {
             if state.busy >= NOTABLE {
                 if state.before.len() == MEMORY {
@@ -64,7 +65,7 @@ impl BusyTime {
 
     /// The time that was spent on this bot while that beat was waited for.
     fn during(&self, beat: u64) -> Duration {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         if state.beat == beat {
             return state.busy;
         }

@@ -1,12 +1,9 @@
 //! A connection to a bot, which all its games on one thread share.
 
-use std::{
-    io,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{io, sync::Arc, time::Duration};
 
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tonic::transport::Channel;
 use tower::service_fn;
@@ -93,7 +90,7 @@ impl Connection {
         let dial = dial.clone();
         // Where the connection breaks and a further game is to be played, it is opened again.
         let connector = service_fn(move |_| {
-            let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let first = first.lock().take();
             let (listens, dial, traffic) = (listens.clone(), dial.clone(), metered.clone());
             async move {
                 let socket = match first {

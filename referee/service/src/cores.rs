@@ -1,15 +1,12 @@
 //! Cores of their own for the referee's threads and for bots.
 
-use std::{
-    io,
-    num::NonZero,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{io, num::NonZero, sync::Arc};
 
 use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     unistd::Pid,
 };
+use parking_lot::Mutex;
 
 /// A referee's thread has time for the games of so many cores.
 const GAMES_OF: usize = 8;
@@ -82,12 +79,12 @@ impl BotCores {
     /// How many there are.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.lock().len()
+        self.0.lock().len()
     }
 
     /// The core that the fewest processes have.
     pub(crate) fn take(self: &Arc<Self>) -> OwnCore {
-        let mut cores = self.lock();
+        let mut cores = self.0.lock();
         let (core, processes) = cores
             .iter_mut()
             .min_by_key(|(_, processes)| *processes)
@@ -97,10 +94,6 @@ impl BotCores {
             core: *core,
             of: self.clone(),
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(usize, u64)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -123,7 +116,7 @@ impl OwnCore {
 
 impl Drop for OwnCore {
     fn drop(&mut self) {
-        let mut cores = self.of.lock();
+        let mut cores = self.of.0.lock();
         if let Some((_, processes)) = cores.iter_mut().find(|(core, _)| *core == self.core) {
             *processes -= 1;
         }

@@ -5,13 +5,11 @@
 //! and again while the same bot's time runs out.
 
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use referee_core::{Foul, ThinkingTime};
 use tokio::time::Instant;
 
@@ -65,7 +63,7 @@ impl Excuses {
     /// How many answers were excused.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.counts().excused
+        self.counts.lock().excused
     }
 
     /// One more answer, and what excuses it. `stalled` tells the share of time in which the
@@ -83,7 +81,7 @@ impl Excuses {
         if all < limit.mul_f64(0.9) {
             return None;
         }
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         counts.near += 1;
         let excuse = excuse?;
         counts.excused += 1;
@@ -116,10 +114,6 @@ impl Excuses {
                 100.0 * stalled
             ),
         })
-    }
-
-    fn counts(&self) -> std::sync::MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -182,7 +176,7 @@ mod tests {
         for _ in 0..1000 {
             assert_eq!(excuses.answered(quick, LIMIT, None, || 0.01), None);
         }
-        assert_eq!(excuses.counts().near, 0);
+        assert_eq!(excuses.counts.lock().near, 0);
     }
 
     /// After how many stops a bot has interfered that is excused in one of so many answers.

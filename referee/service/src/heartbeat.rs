@@ -4,12 +4,13 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
 use crate::stops::Stops;
@@ -88,13 +89,13 @@ impl Heartbeat {
     pub async fn beat(self) {
         loop {
             let due = Instant::now() + BEAT;
-            self.lock().due = Some(due);
+            self.0.beats.lock().due = Some(due);
             sleep_until(due).await;
             let to = Instant::now();
             let delay = to.duration_since(due);
             if delay > USUAL {
                 let beat = self.number();
-                let mut beats = self.lock();
+                let mut beats = self.0.beats.lock();
                 beats.worst = beats.worst.max(delay);
                 beats.stalled += delay;
                 if beats.stalls.len() == MEMORY {
@@ -115,7 +116,7 @@ impl Heartbeat {
     /// The stalls of this thread that did not end before that moment, in order; the last one
     /// may go on.
     pub(crate) fn stalls_since(&self, since: Instant) -> Vec<Stall> {
-        let beats = self.lock();
+        let beats = self.0.beats.lock();
         let to = Instant::now();
         let ongoing = beats.due.filter(|due| to > *due + USUAL);
         let ongoing = ongoing.map(|from| Stall {
@@ -150,18 +151,14 @@ impl Heartbeat {
     /// The longest delay so far.
     #[must_use]
     pub fn worst(&self) -> Duration {
-        self.lock().worst
+        self.0.beats.lock().worst
     }
 
     /// The share of the time in which this thread was stalled, from 0 to 1.
     pub(crate) fn stalled_share(&self) -> f64 {
-        let beats = self.lock();
+        let beats = self.0.beats.lock();
         let all = beats.began.elapsed().as_secs_f64().max(BEAT.as_secs_f64());
         (beats.stalled.as_secs_f64() / all).min(1.0)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Beats> {
-        self.0.beats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

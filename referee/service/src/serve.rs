@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::Duration,
 };
 
@@ -13,6 +13,7 @@ use arena_proto::arena::v1::{
     referee_server::{Referee, RefereeServer},
 };
 use futures_util::Stream;
+use parking_lot::Mutex;
 use referee_core::{Foul, JsonBounds, Limits, PerSeat, Record, Seed, is_printable};
 use referee_games::{Fixture, GAMES, ending, game, results};
 use referee_net::{Bounds, ServerTls, TokenFile, incoming};
@@ -286,7 +287,7 @@ impl Service {
     }
 
     fn bot(&self, address: Address, connect_limit: Duration) -> Arc<Bot> {
-        let mut bots = self.bots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bots = self.bots.lock();
         bots.retain(|_, bot| bot.strong_count() > 0);
         if let Some(bot) = bots.get(&address).and_then(Weak::upgrade) {
             return bot;

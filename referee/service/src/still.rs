@@ -3,12 +3,13 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use referee_sandbox::Freezer;
 use tokio::time::Instant;
 
@@ -54,7 +55,7 @@ impl Still {
 
     /// Lets it go on for good.
     pub(crate) fn release(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.is_released = true;
         self.thaw(&mut state);
     }
@@ -76,7 +77,7 @@ impl Still {
     async fn freeze_later(self: Arc<Self>) {
         loop {
             let until = {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 match state.since {
                     Some(since) if !state.is_released => {
                         let until = since + PAUSE;
@@ -112,17 +113,13 @@ impl Still {
             }
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Resting {
     /// A game begins in a process, which is not held still at first.
     pub(crate) fn of(still: Option<Arc<Still>>) -> Self {
         if let Some(still) = &still {
-            let mut state = still.lock();
+            let mut state = still.state.lock();
             state.games += 1;
             still.changed(&mut state);
         }
@@ -137,7 +134,7 @@ impl Resting {
         if let Some(still) = &self.still
             && !self.is_resting.swap(true, Ordering::Relaxed)
         {
-            let mut state = still.lock();
+            let mut state = still.state.lock();
             state.resting += 1;
             still.changed(&mut state);
         }
@@ -148,7 +145,7 @@ impl Resting {
         if let Some(still) = &self.still
             && self.is_resting.swap(false, Ordering::Relaxed)
         {
-            let mut state = still.lock();
+            let mut state = still.state.lock();
             state.resting -= 1;
             still.changed(&mut state);
         }
@@ -158,7 +155,7 @@ impl Resting {
 impl Drop for Resting {
     fn drop(&mut self) {
         if let Some(still) = &self.still {
-            let mut state = still.lock();
+            let mut state = still.state.lock();
             state.games -= 1;
             state.resting -= u64::from(*self.is_resting.get_mut());
             // The rest of its games may all be resting; they say so with their next answer.

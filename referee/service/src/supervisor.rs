@@ -7,7 +7,6 @@ use std::{
     os::unix::process::CommandExt as _,
     path::Path,
     process::{Child, Command, Stdio},
-    sync::{Mutex, PoisonError},
 };
 
 use nix::{
@@ -17,6 +16,7 @@ use nix::{
     },
     unistd::Pid,
 };
+use parking_lot::Mutex;
 
 use crate::process::remove_folder;
 
@@ -60,7 +60,7 @@ impl Supervisor {
     }
 
     fn say(&self, line: &str) {
-        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = self.0.lock();
         if let Some(pipe) = &mut child.stdin
             && let Err(error) = writeln!(pipe, "{line}")
         {
@@ -71,7 +71,7 @@ impl Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        let child = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let child = self.0.get_mut();
         // It closes our end of the pipe first.
         let _ = child.wait();
     }

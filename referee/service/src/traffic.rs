@@ -4,10 +4,11 @@
 use std::{
     io,
     pin::Pin,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     task::{Context, Poll},
 };
 
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     time::Instant,
@@ -129,7 +130,7 @@ impl Traffic {
             data: A_CALL.data + answer as f64,
             ..A_CALL
         };
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.calls += 1;
         state.left = state.left.plus(more, 1.0);
     }
@@ -143,14 +144,14 @@ impl Traffic {
     /// headers that is longer than is read. How it is cut into frames decides what else the
     /// transport says of it.
     pub(crate) fn headers(&self) -> Option<String> {
-        let block = self.lock().block;
+        let block = self.state.lock().block;
         (block > HEADERS_LIMIT as usize).then(|| too_large(block))
     }
 
     /// The bot has sent this.
     fn received(&self, counter: &mut FrameCounter, bytes: &[u8]) -> io::Result<()> {
         let now = Instant::now();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let sent = counter.count(bytes, &mut state.frames);
         state.bytes += bytes.len() as u64;
         let time = now.duration_since(state.at);
@@ -168,10 +169,6 @@ impl Traffic {
             larger => too_large(larger),
         });
         Err(io::Error::other(words.clone()))
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::{
     convert::Infallible,
-    sync::{Arc, Mutex},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -15,6 +15,7 @@ use arena_proto::{
     opaque::OpaqueCodec,
 };
 use bytes::Bytes;
+use parking_lot::Mutex;
 use prost::Message as _;
 use referee::{Address, Bot, Game, Pool};
 use referee_core::{
@@ -98,7 +99,7 @@ async fn play(
     answers: mpsc::Sender<Result<Bytes, Status>>,
 ) {
     while let Ok(Some(call)) = calls.message().await {
-        conduct.heard.lock().unwrap().push(call.clone());
+        conduct.heard.lock().push(call.clone());
         let Some(number) = CallEnvelope::decode(&call[..]).unwrap().number else {
             continue;
         };
@@ -188,7 +189,7 @@ fn timeless(record: &Record) -> String {
 
 /// What each bot was told besides questions.
 fn notices(conduct: &Conduct) -> Vec<call_envelope::Call> {
-    let heard = conduct.heard.lock().unwrap();
+    let heard = conduct.heard.lock();
     heard
         .iter()
         .filter_map(|call| {

@@ -3,10 +3,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 use referee::{Bot, MemoryGauge};
 
 use crate::{
@@ -97,7 +98,7 @@ impl BotPool {
     /// Notes that the bots of a chunk which we could start, and which run somewhere instead, are
     /// no longer fresh. A bot that nobody can start afresh is not asked for.
     fn use_up(&self, lease: &Lease) -> Result<(), WorkError> {
-        let mut shared = self.lock();
+        let mut shared = self.shared.lock();
         let entries = lease.bots.iter().map(|bot| &bot.entry);
         let entries = entries.filter(|entry| entry.is_started_by_us());
         let named: BTreeMap<&String, &BotAddress> = entries
@@ -115,7 +116,7 @@ impl BotPool {
     }
 
     fn share(&self, bot: &LeasedBot, set: u64) -> io::Result<Running> {
-        let mut shared = self.lock();
+        let mut shared = self.shared.lock();
         shared.moment += 1;
         let moment = shared.moment;
         let mut known = shared.bots.iter_mut();
@@ -151,7 +152,7 @@ impl BotPool {
     pub async fn give_back(&self, bots: ChunkBots) -> Vec<Option<u64>> {
         let mut idle: Vec<Arc<Bot>> = Vec::new();
         {
-            let mut shared = self.lock();
+            let mut shared = self.shared.lock();
             for (place, running) in bots.0.iter().enumerate() {
                 let is_it = |other: &Running| Arc::ptr_eq(&other.bot, &running.bot);
                 if bots.0[..place].iter().any(is_it) {
@@ -180,12 +181,8 @@ impl BotPool {
 
     /// Stops every process.
     pub async fn close(&self) {
-        let bots = std::mem::take(&mut self.lock().bots);
+        let bots = std::mem::take(&mut self.shared.lock().bots);
         join_all(bots.iter().map(|known| known.running.bot.stop())).await;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

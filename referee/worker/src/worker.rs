@@ -3,13 +3,14 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU32, Ordering},
     },
     time::Duration,
 };
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use parking_lot::Mutex;
 use referee_core::{GameKind, PerSeat, Record};
 use referee_games::{Fixture, game};
 use tokio::{sync::mpsc, time::Instant};
@@ -159,9 +160,7 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
         };
         let memory = worker.games.give_back(bots).await;
         drop(archives);
-        let progress = progress
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let progress = progress.into_inner();
         let give_back = GiveBack {
             lease: lease.id,
             unplayed: progress.unplayed,
@@ -201,7 +200,7 @@ impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
         let assignment = &self.lease.games[at];
         let stop = &self.worker.stop;
         if stop.is_finishing() {
-            self.progress().unplayed.push(assignment.key);
+            self.progress.lock().unplayed.push(assignment.key);
             return Ok(None);
         }
         let dispatch = &self.worker.dispatch;
@@ -217,7 +216,7 @@ impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
             never = watching => match never {},
             // Dropping it cuts it off. What has ended is still stored and told.
             () = stop.cutting_off() => {
-                self.progress().unplayed.push(assignment.key);
+                self.progress.lock().unplayed.push(assignment.key);
                 return Ok(None);
             }
         };
@@ -227,7 +226,7 @@ impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
         })?;
         if self.lease.series {
             let thought = played.result.thought_us.as_slice();
-            let mut progress = self.progress();
+            let mut progress = self.progress.lock();
             for (&place, thought) in assignment.order.iter().zip(thought) {
                 if self.lease.bots[place].budget {
                     *progress.spent.entry(place).or_default() += Duration::from_micros(*thought);
@@ -288,7 +287,7 @@ impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
     ) {
         let order = &assignment.order;
         let spent = if self.lease.series {
-            let spent = &self.progress().spent;
+            let spent = &self.progress.lock().spent;
             let of = |place| spent.get(place).copied().unwrap_or(Duration::ZERO);
             PerSeat::from(order.iter().map(of).collect::<Vec<_>>())
         } else {
@@ -316,9 +315,5 @@ impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
         names
             .map(|&place| self.lease.bots[place].name.clone())
             .collect()
-    }
-
-    fn progress(&self) -> std::sync::MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,10 +7,11 @@ use std::{
     collections::{BTreeSet, VecDeque},
     num::NonZeroU64,
     process::Command,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use referee::{BotDial, Pool};
 use referee_bots::{BotAddress, BotOptions, Entry, LaunchOptions, Schemes};
 use referee_core::{FoulKind, Limits, Seed};
@@ -55,17 +56,13 @@ impl Replies {
         }
     }
 
-    fn heard(&self) -> std::sync::MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap()
-    }
-
     fn requests(&self) -> usize {
-        self.heard().requests.len()
+        self.heard.lock().requests.len()
     }
 
     /// The seatings that were reported, in order.
     fn reported(&self) -> Vec<u32> {
-        let heard = self.heard();
+        let heard = self.heard.lock();
         let seatings = heard.reports.iter().map(|report| report.key.seating);
         let seatings: BTreeSet<u32> = seatings.collect();
         assert_eq!(
@@ -78,7 +75,7 @@ impl Replies {
 
     /// The seatings that were given back of the only chunk.
     fn unplayed(&self) -> Vec<u32> {
-        let heard = self.heard();
+        let heard = self.heard.lock();
         let [given_back] = &heard.given_back[..] else {
             panic!("{:?}", heard.given_back);
         };
@@ -89,8 +86,8 @@ impl Replies {
 
 impl Dispatch for Replies {
     async fn lease(&self, request: LeaseRequest) -> Result<LeaseReply, DispatchError> {
-        self.heard().requests.push(request);
-        let reply = self.replies.lock().unwrap().pop_front();
+        self.heard.lock().requests.push(request);
+        let reply = self.replies.lock().pop_front();
         match reply {
             Some(reply) => reply,
             None => std::future::pending().await,
@@ -102,12 +99,12 @@ impl Dispatch for Replies {
     }
 
     async fn report(&self, report: GameReport) -> Result<ReportReply, DispatchError> {
-        self.heard().reports.push(report);
+        self.heard.lock().reports.push(report);
         Ok(ReportReply::Accepted)
     }
 
     async fn give_back(&self, give_back: GiveBack) -> Result<(), DispatchError> {
-        self.heard().given_back.push(give_back);
+        self.heard.lock().given_back.push(give_back);
         Ok(())
     }
 
@@ -265,7 +262,7 @@ async fn a_game_that_is_not_known_is_an_error_that_says_why() {
 async fn a_dispatcher_that_fails_ends_the_worker() {
     let dispatch = Arc::new(Replies::default());
     let failed = Err(DispatchError::new("the store is full"));
-    dispatch.replies.lock().unwrap().push_back(failed);
+    dispatch.replies.lock().push_back(failed);
     let error = run(&dispatch, &Stop::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "the store is full");
 }
@@ -276,7 +273,7 @@ async fn every_game_of_a_chunk_is_reported_and_nothing_is_given_back() {
     run(&dispatch, &Stop::default()).await.unwrap();
     assert_eq!(dispatch.reported(), [0, 1, 2]);
     assert_eq!(dispatch.unplayed(), [0; 0]);
-    for report in &dispatch.heard().reports {
+    for report in &dispatch.heard.lock().reports {
         assert_eq!(
             (report.lease.chunk.first_group, report.lease.attempt),
             (3, 1)
@@ -296,7 +293,7 @@ async fn a_record_is_reported_where_the_lease_wants_one() {
     lease.records = true;
     let dispatch = Arc::new(Replies::new([LeaseReply::Work(lease), LeaseReply::Over]));
     run(&dispatch, &Stop::default()).await.unwrap();
-    let record = dispatch.heard().reports[0].record.clone();
+    let record = dispatch.heard.lock().reports[0].record.clone();
     let text = referee_core::pack::unpack(&record.unwrap()).unwrap();
     assert!(text.contains("\"game-0\""), "{text}");
 }
@@ -381,7 +378,7 @@ async fn workers_end_after_so_many_chunks_in_all() {
             games: NonZeroU64::new(7),
         };
         run_within(bounds, at_once, &dispatch).await;
-        let heard = dispatch.heard();
+        let heard = dispatch.heard.lock();
         assert_eq!(heard.given_back.len(), 3, "{at_once} at once");
         assert_eq!(heard.reports.len(), 3);
         assert_eq!(heard.requests.len(), 4, "three chunks and a wait");
@@ -395,7 +392,7 @@ async fn workers_without_bounds_go_on_until_there_is_no_work_left() {
     let leases = (0..4).map(|_| of_nobody(1)).chain(over);
     let dispatch = Arc::new(Replies::new(leases.collect::<Vec<_>>()));
     run_within(ChunkBounds::default(), 2, &dispatch).await;
-    assert_eq!(dispatch.heard().given_back.len(), 4);
+    assert_eq!(dispatch.heard.lock().given_back.len(), 4);
 }
 
 /// A lease between bots that we would start, which are called `a` and `b`.
@@ -449,7 +446,7 @@ async fn bots_that_run_already_are_dialled_whatever_their_specs_and_the_list_say
     ]));
     let running = worker_with_addresses(&dispatch).run();
     tokio::time::timeout(HANGS, running).await.unwrap().unwrap();
-    let heard = dispatch.heard();
+    let heard = dispatch.heard.lock();
     assert_eq!(heard.reports.len(), 2);
     for report in &heard.reports {
         let fouls = report.summary.fouls.iter();
@@ -470,5 +467,5 @@ async fn a_bot_that_runs_already_plays_one_chunk_that_wants_fresh_processes() {
     let error = ended.unwrap_err().to_string();
     let says = "with the bot a at unix:/nowhere/a: expected a fresh process";
     assert!(error.contains(says), "{error}");
-    assert_eq!(dispatch.heard().reports.len(), 1);
+    assert_eq!(dispatch.heard.lock().reports.len(), 1);
 }

@@ -1,12 +1,9 @@
 //! Workers that don't play: a game is played by a function the first time, and known from then
 //! on.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee::PlayError;
 use referee_bots::archive::ArchiveHash;
@@ -128,12 +125,7 @@ impl Games for KnownGames {
             tokio::time::sleep(self.pause).await;
         }
         let id = game.fixture.game_id.clone();
-        let known = self
-            .known
-            .lock()
-            .expect("no panic")
-            .get(&id)
-            .map(|(record, _)| record.clone());
+        let known = self.known.lock().get(&id).map(|(record, _)| record.clone());
         if let Some(record) = known {
             return Ok(record);
         }
@@ -142,15 +134,12 @@ impl Games for KnownGames {
         let record = sitting.play_out(|_, _, legal| chance.random_range(0..legal));
         let (text, play_hash) = record.sealed();
         let packed = (Summary::of(&record, play_hash), Some(pack::pack(&text)));
-        self.known
-            .lock()
-            .expect("no panic")
-            .insert(id, (record.clone(), packed));
+        self.known.lock().insert(id, (record.clone(), packed));
         Ok(record)
     }
 
     async fn pack(&self, record: Record, _: bool) -> Option<Packed> {
-        let known = self.known.lock().expect("no panic");
+        let known = self.known.lock();
         known
             .get(&record.header.game_id)
             .map(|(_, packed)| packed.clone())
@@ -174,11 +163,7 @@ impl Dispatch for Timed {
         let games = self.games;
         let leased = self.remote.lease(LeaseRequest { games, ..request }).await;
         if let Ok(LeaseReply::Work(_)) = leased {
-            self.seen
-                .lock()
-                .expect("no panic")
-                .leases
-                .push(begin.elapsed());
+            self.seen.lock().leases.push(begin.elapsed());
         }
         leased
     }
@@ -194,7 +179,7 @@ impl Dispatch for Timed {
     async fn report(&self, report: GameReport) -> Result<ReportReply, DispatchError> {
         let reply = self.remote.report(report).await;
         if let Ok(ReportReply::Accepted) = reply {
-            self.seen.lock().expect("no panic").accepted += 1;
+            self.seen.lock().accepted += 1;
         }
         reply
     }

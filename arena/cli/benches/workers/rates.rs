@@ -1,10 +1,11 @@
 //! Leases and results a second.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use crate::{
@@ -134,11 +135,11 @@ async fn work(arena: &Serving, tournament: &str, known: &Known, load: &Load) -> 
         workers.spawn(async move { worker.work(&url, number, &tournament).await });
     }
     workers.join_all().await;
-    std::mem::take(&mut seen.lock().expect("no panic"))
+    std::mem::take(&mut seen.lock())
 }
 
 fn known_bytes(known: &Known) -> u64 {
-    let known = known.lock().expect("no panic");
+    let known = known.lock();
     let bytes = known
         .values()
         .map(|(_, (_, packed))| packed.as_ref().map_or(0, Vec::len));

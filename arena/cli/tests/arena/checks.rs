@@ -5,13 +5,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     process::{Child, Command, Output, Stdio},
-    sync::{Mutex, PoisonError},
 };
 
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
+use parking_lot::Mutex;
 use serde_json::Value;
 use villains::Kind;
 
@@ -91,19 +91,19 @@ fn every_villain_shows_its_finding_and_no_other() {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 loop {
-                    let kind = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let kind = next.lock().next();
                     let Some((kind, expected)) = kind else { return };
                     let output = check(&line(*kind));
                     let found = found(&output);
                     if found != *expected {
-                        let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut wrong = wrong.lock();
                         wrong.push(format!("{kind:?}: {found:?}\n{}", out(&output)));
                     }
                 }
             });
         }
     });
-    let wrong = wrong.into_inner().unwrap();
+    let wrong = wrong.into_inner();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

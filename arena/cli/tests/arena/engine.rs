@@ -4,10 +4,12 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Output, Stdio},
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::OnceLock,
     thread::sleep,
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 use crate::vocabulary::*;
 
@@ -154,7 +156,7 @@ impl Engine {
     pub(crate) fn villain(&self) -> &'static str {
         const IMAGE: &str = "villain";
         static MAKING: Mutex<()> = Mutex::new(());
-        let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _making = MAKING.lock();
         if !self.command(&["image", "inspect", IMAGE]).status.success() {
             self.import(IMAGE, &villain_program(), r#"ENTRYPOINT ["/bot"]"#);
         }

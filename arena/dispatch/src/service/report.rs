@@ -1,7 +1,7 @@
 //! Reports: every record is examined before it counts, and some are replayed. A worker whose
 //! record is of another game, or of none that was played so, is shut out.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use arena_events::tournament::FaultKind;
 use arena_proto::arena::v1 as proto;
@@ -120,10 +120,7 @@ fn read<S: Storage>(
     let replays = match shared.options.replays {
         Replays::All => true,
         Replays::OneIn(_) if first == Some(true) => true,
-        Replays::OneIn(n) => {
-            let mut sample = shared.sample.lock().unwrap_or_else(PoisonError::into_inner);
-            sample.random_range(0..n.max(1)) == 0
-        }
+        Replays::OneIn(n) => shared.sample.lock().random_range(0..n.max(1)) == 0,
     };
     let key = wire::key(game.key).map_err(invalid)?;
     let running = shared.tournaments.running(lease.run);

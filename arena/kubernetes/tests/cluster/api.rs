@@ -5,7 +5,7 @@ use std::{
     convert::Infallible,
     io,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -16,6 +16,7 @@ use http::{Method, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use kube::{Client, client::Body};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc;
 use tower::Service;
 
@@ -84,11 +85,11 @@ impl Api {
     }
 
     pub(crate) fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+        self.world.lock()
     }
 
     pub(crate) fn faults(&self) -> MutexGuard<'_, ApiFaults> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+        self.faults.lock()
     }
 
     /// What will go wrong, and how long it takes before and after it is done, in milliseconds.

@@ -1,11 +1,7 @@
 //! The arena that pods work for: a real dispatcher with results in memory, which can be stopped
 //! and opened again from its results.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use arena_kubernetes::{Source, Tournament, Wanted};
 use arena_ladder::{ScheduleShape, Seatings, SetAsideRule, Sprt};
@@ -14,6 +10,7 @@ use arena_tournament::{
     Snapshot,
 };
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use referee_bots::{Entry, Schemes, Unpinned, image_scheme};
 use referee_container::Containers;
 use referee_core::{Limits, Root};
@@ -169,25 +166,19 @@ impl Arena {
             Arc::default(),
         );
         let opened = now(opened).expect("a dispatcher");
-        *self
-            .dispatcher
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(opened));
-        self.known().offered = None;
+        *self.dispatcher.lock() = Some(Arc::new(opened));
+        self.known.lock().offered = None;
     }
 
     /// Whether its store answers.
     pub(crate) fn set_away(&self, away: Away) {
-        self.known().away = away;
+        self.known.lock().away = away;
     }
 
     /// It is gone.
     pub(crate) fn close(&self) {
-        *self
-            .dispatcher
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = None;
-        self.known().offered = None;
+        *self.dispatcher.lock() = None;
+        self.known.lock().offered = None;
     }
 
     /// What the tournament is called in names and labels.
@@ -200,12 +191,7 @@ impl Arena {
     }
 
     fn dispatcher(&self) -> Option<Arc<Dispatcher<MemoryResults>>> {
-        let dispatcher = self.dispatcher.lock();
-        dispatcher.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.dispatcher.lock().clone()
     }
 
     pub(crate) fn lease(
@@ -258,7 +244,7 @@ impl Arena {
         let reply = taken.map_err(|error| error.to_string())?;
         Ok(match reply {
             ReportReply::Accepted => {
-                let mut known = self.known();
+                let mut known = self.known.lock();
                 known.accepted += 1;
                 known.offered = None;
                 "accepted"
@@ -299,7 +285,7 @@ impl Arena {
     }
 
     pub(crate) fn progress(&self) -> String {
-        let known = self.known();
+        let known = self.known.lock();
         let waits = known.troubles.join("; ");
         let accepted = known.accepted;
         drop(known);
@@ -308,13 +294,13 @@ impl Arena {
     }
 
     pub(crate) fn troubles(&self) -> Vec<String> {
-        self.known().troubles.clone()
+        self.known.lock().troubles.clone()
     }
 
     /// Compares what has been played with what comes of an undisturbed run.
     pub(crate) fn prove(&self) -> Result<(), String> {
         let games = self.results.games();
-        if games.len() as u64 != self.known().accepted {
+        if games.len() as u64 != self.known.lock().accepted {
             return Err("a game was accepted and is not there, or the reverse".to_owned());
         }
         for row in &games {
@@ -378,7 +364,7 @@ impl Arena {
 impl Source for Arena {
     fn wanted(&self) -> Option<Wanted> {
         let dispatcher = self.dispatcher()?;
-        let mut known = self.known();
+        let mut known = self.known.lock();
         match known.away {
             Away::No => {}
             Away::Unknown => return None,
@@ -410,7 +396,7 @@ impl Source for Arena {
     }
 
     fn wait(&self, _: &str, troubles: &[String]) {
-        let mut known = self.known();
+        let mut known = self.known.lock();
         known.troubles = troubles.to_vec();
     }
 }

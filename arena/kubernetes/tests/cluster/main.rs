@@ -1,7 +1,6 @@
 //! The controller against a cluster in this process: an API server with memory, the Job
 //! controller's, the scheduler's and the kubelets' own behaviour, and pods that play for a real
 //! dispatcher. A seed decides what is played and what goes wrong.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod api;
 mod arena;
@@ -16,13 +15,12 @@ mod world;
 
 use std::{
     ops::Range,
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     thread,
     time::Instant,
 };
+
+use parking_lot::Mutex;
 
 use self::{
     run::{Ended, Failure},
@@ -109,7 +107,7 @@ fn run_all(seeds: Range<u64>, variable: &str, of: impl Fn(u64) -> Scenario + Syn
                      --test cluster tournament -- --nocapture"
                 )
             });
-            let mut total = total.lock().unwrap();
+            let mut total = total.lock();
             for (what, count) in ended.counts {
                 *total.entry(what).or_default() += count;
             }
@@ -124,7 +122,7 @@ fn run_all(seeds: Range<u64>, variable: &str, of: impl Fn(u64) -> Scenario + Syn
             }
         }
     });
-    total.into_inner().unwrap()
+    total.into_inner()
 }
 
 #[test]

@@ -1,13 +1,9 @@
 //! How a simulated worker plays: by functions. What a game is depends on its seed alone, whoever
 //! plays it.
 
-use std::{
-    collections::BTreeSet,
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use referee::{Live, PlayError};
 use referee_bots::archive::{ArchiveHash, CacheError, Held, UnpackError};
 use referee_core::{PerSeat, Record, Seat, Seed, Verdict, pack};
@@ -59,7 +55,7 @@ impl Games for Functions {
     fn missing(&self, lease: &Lease) -> Result<Vec<ArchiveHash>, WorkError> {
         let needed = lease.bots.iter();
         let needed = needed.filter_map(|bot| bot.entry.launcher().archive().copied());
-        let here = self.archives.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = self.archives.lock();
         let missing: BTreeSet<_> = needed.filter(|hash| !here.contains(hash)).collect();
         Ok(missing.into_iter().collect())
     }
@@ -73,7 +69,7 @@ impl Games for Functions {
             };
             return Err(WorkError::Archive(CacheError::Unpack(other)));
         }
-        let mut here = self.archives.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut here = self.archives.lock();
         here.insert(hash);
         Ok(None)
     }
@@ -87,7 +83,7 @@ impl Games for Functions {
 
     async fn play(&self, bots: &Self::Bots, game: ChunkGame<'_>) -> Result<Record, PlayError> {
         let time = {
-            let mut chance = self.chance.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut chance = self.chance.lock();
             Duration::from_millis(chance.below(self.longest.as_millis() as u64 + 1))
         };
         let tell = |live| {

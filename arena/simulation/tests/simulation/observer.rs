@@ -1,11 +1,9 @@
 //! What the arena tells of its tournaments: nothing before its time, and each game once.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeSet;
 
 use arena_tournament::{Observer, RunEvent};
+use parking_lot::Mutex;
 
 use crate::watch::Watch;
 
@@ -23,7 +21,7 @@ impl Observer for Hears {
             RunEvent::Game(game) => {
                 let row = &game.row;
                 let (group, seating) = (row.group, row.seating);
-                let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut told = self.told.lock();
                 if !told.insert((group, seating)) {
                     self.watch
                         .breaks(format!("game {group}.{seating} is told twice"));

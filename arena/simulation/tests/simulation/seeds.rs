@@ -3,10 +3,7 @@
 use std::{
     collections::BTreeMap,
     ops::Range,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     thread,
 };
 
@@ -15,6 +12,7 @@ use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     unistd::Pid,
 };
+use parking_lot::Mutex;
 
 /// How often each thing has happened.
 pub(crate) type Counts = BTreeMap<&'static str, u64>;
@@ -34,7 +32,7 @@ pub(crate) fn run_all(seeds: Range<u64>, run: impl Fn(&Beside, u64) -> Counts + 
                 return;
             }
             let counts = run(&beside, seed);
-            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut total = total.lock();
             for (what, count) in counts {
                 *total.entry(what).or_default() += count;
             }
@@ -51,7 +49,7 @@ pub(crate) fn run_all(seeds: Range<u64>, run: impl Fn(&Beside, u64) -> Counts + 
             }
         }
     });
-    total.into_inner().unwrap_or_else(PoisonError::into_inner)
+    total.into_inner()
 }
 
 /// Leaves no seed to the others when a thread ends, for whatever reason.

@@ -3,12 +3,13 @@
 use std::{
     io,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use arena_store::{FaultMoment, StatementFault, StatementFaults, StoreError};
+use parking_lot::Mutex;
 
 use crate::{
     chance::Chance,
@@ -65,7 +66,7 @@ impl Trouble {
     }
 
     fn is_now(&self, one_in: u64) -> bool {
-        let mut chance = self.chance.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chance = self.chance.lock();
         chance.one_in(one_in) && self.watch.now() < FAULTS
     }
 }

@@ -5,7 +5,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -14,6 +14,7 @@ use std::{
 use arena_proto::arena::v1 as proto;
 use arena_simulation::Trace;
 use arena_store::{ChunkKey, GameRow, Reported, TournamentId, TournamentState};
+use parking_lot::Mutex;
 use referee_worker::lease::{ChunkId, SessionId};
 
 use crate::{
@@ -117,47 +118,51 @@ impl Watch {
 
     /// What has been broken, if anything has.
     pub(crate) fn broken(&self) -> Option<String> {
-        self.seen().broken.clone()
+        self.seen.lock().broken.clone()
     }
 
     /// Whether every tournament has ended for good.
     pub(crate) fn is_over(&self) -> bool {
-        self.seen().runs.values().all(|run| run.state.is_final())
+        self.seen
+            .lock()
+            .runs
+            .values()
+            .all(|run| run.state.is_final())
     }
 
     pub(crate) fn state_of(&self, id: TournamentId) -> TournamentState {
-        self.seen().runs[&id.number()].state
+        self.seen.lock().runs[&id.number()].state
     }
 
     /// Who played the games of a tournament that count.
     pub(crate) fn accepted(&self, id: TournamentId) -> BTreeMap<(u64, u32), String> {
-        self.seen().runs[&id.number()].accepted.clone()
+        self.seen.lock().runs[&id.number()].accepted.clone()
     }
 
     /// The workers that the arena does not let in any more.
     pub(crate) fn refused(&self) -> BTreeSet<String> {
-        self.seen().refused.clone()
+        self.seen.lock().refused.clone()
     }
 
     pub(crate) fn revoked(&self) -> BTreeSet<String> {
-        self.seen().revoked.keys().cloned().collect()
+        self.seen.lock().revoked.keys().cloned().collect()
     }
 
     /// How often each thing has happened.
     pub(crate) fn counts(&self) -> Counts {
-        self.seen().counts.clone()
+        self.seen.lock().counts.clone()
     }
 
     pub(crate) fn now(&self) -> Duration {
-        self.seen().now
+        self.seen.lock().now
     }
 
     pub(crate) fn set_now(&self, now: Duration) {
-        self.seen().now = now;
+        self.seen.lock().now = now;
     }
 
     pub(crate) fn count(&self, what: &'static str) {
-        *self.seen().counts.entry(what).or_default() += 1;
+        *self.seen.lock().counts.entry(what).or_default() += 1;
     }
 
     pub(crate) fn tell(&self, who: &str, what: &str) {
@@ -167,17 +172,17 @@ impl Watch {
     /// A process of a worker begins.
     pub(crate) fn begins(&self, worker: &str, session: SessionId) {
         self.trace.tell(worker, format_args!("begins as {session}"));
-        self.seen().sessions.insert(session, worker.to_owned());
+        self.seen.lock().sessions.insert(session, worker.to_owned());
         self.count("begun");
     }
 
     pub(crate) fn refuses(&self, worker: &str, why: &str) {
         self.trace.tell(worker, why);
-        self.seen().refused.insert(worker.to_owned());
+        self.seen.lock().refused.insert(worker.to_owned());
     }
 
     pub(crate) fn revokes(&self, worker: &str) {
-        let mut seen = self.seen();
+        let mut seen = self.seen.lock();
         let now = seen.now;
         seen.revoked.insert(worker.to_owned(), now);
     }
@@ -185,13 +190,13 @@ impl Watch {
     /// Says what is broken. What was first is kept.
     pub(crate) fn breaks(&self, what: String) {
         self.trace.tell("watch", &what);
-        self.seen().broken.get_or_insert(what);
+        self.seen.lock().broken.get_or_insert(what);
     }
 
     /// The state of a tournament has been written.
     pub(crate) fn state(&self, id: TournamentId, to: TournamentState) {
         let name = {
-            let mut seen = self.seen();
+            let mut seen = self.seen.lock();
             let run = seen.runs.get_mut(&id.number()).expect("a tournament");
             run.state = to;
             run.name.clone()
@@ -207,7 +212,7 @@ impl Watch {
             named(&chunk)
         );
         self.trace.tell("store", what);
-        let mut seen = self.seen();
+        let mut seen = self.seen.lock();
         let run = seen.runs.get_mut(&id.number()).expect("a tournament");
         run.attempts.insert(chunk, attempt);
         if attempt > 1 {
@@ -243,7 +248,7 @@ impl Watch {
             Reported::Duplicate => "duplicate",
             Reported::Stale => "stale",
         });
-        let mut seen = self.seen();
+        let mut seen = self.seen.lock();
         let reported = match reported {
             Reported::Duplicate if self.loses_answers && !seen.is_known(id, row) => {
                 Reported::Accepted
@@ -263,7 +268,7 @@ impl Watch {
             return;
         };
         let wrong = {
-            let mut seen = self.seen();
+            let mut seen = self.seen.lock();
             let run = lease.id.as_ref().and_then(|id| seen.runs.get(&id.run));
             let Some(run) = run else {
                 return;
@@ -296,7 +301,7 @@ impl Watch {
                 continue;
             };
             let is_stored = {
-                let seen = self.seen();
+                let seen = self.seen.lock();
                 let run = seen.runs.get(run);
                 run.is_some_and(|run| run.accepted.contains_key(key))
             };
@@ -312,7 +317,7 @@ impl Watch {
     /// Whether a game of a tournament may be told of: in a game with secrets all seatings of its
     /// deal must be over.
     pub(crate) fn may_be_told(&self, name: &str, row: &GameRow) -> bool {
-        let seen = self.seen();
+        let seen = self.seen.lock();
         let Some(run) = seen.runs.values().find(|run| run.name == name) else {
             return false;
         };
@@ -328,11 +333,11 @@ impl Watch {
     /// Bytes have come to a worker. None of them may be a secret.
     pub(crate) fn heard(&self, worker: &str, session: SessionId, connection: u64, new: &[u8]) {
         let at = (session, connection);
-        let mut bytes = self.seen().tails.remove(&at).unwrap_or_default();
+        let mut bytes = self.seen.lock().tails.remove(&at).unwrap_or_default();
         bytes.extend_from_slice(new);
         for (found, (tournament, deal)) in self.secrets.within(&bytes) {
             let known = deal.is_some_and(|deal| {
-                let seen = self.seen();
+                let seen = self.seen.lock();
                 let deals = seen.deals.get(worker);
                 deals.is_some_and(|deals| deals.contains(&(tournament, deal)))
             });
@@ -346,13 +351,13 @@ impl Watch {
         }
         let keep = bytes.len().saturating_sub(LONGEST - 1);
         bytes.drain(..keep);
-        self.seen().tails.insert(at, bytes);
+        self.seen.lock().tails.insert(at, bytes);
     }
 
     /// Adds to a lease what its defect says.
     pub(crate) fn spoil(&self, lease: &mut proto::Lease) {
         let run = lease.id.as_ref().map_or(0, |id| id.run);
-        let number = self.seen().runs.get(&run).map_or(0, |run| run.number);
+        let number = self.seen.lock().runs.get(&run).map_or(0, |run| run.number);
         let secret = match self.defect {
             Defect::TellsRoot => hex::encode(self.secrets.root(number)),
             Defect::TellsSeeds => {
@@ -371,11 +376,7 @@ impl Watch {
 
     fn worker(&self, session: &[u8]) -> Option<String> {
         let session = SessionId(session.try_into().ok()?);
-        self.seen().sessions.get(&session).cloned()
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().sessions.get(&session).cloned()
     }
 }
 

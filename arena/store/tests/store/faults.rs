@@ -7,7 +7,7 @@ use std::{
     io::{ErrorKind, Write as _},
     path::Path,
     process::Command,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::Poll,
     time::Duration,
 };
@@ -16,6 +16,7 @@ use arena_store::{
     Cure, FaultMoment, Reported, StatementFault, Store, StoreError, TournamentId, TournamentState,
     pack,
 };
+use parking_lot::Mutex;
 
 use crate::{
     leases::holder,
@@ -43,7 +44,7 @@ fn faulty(store: &Store) -> Planned {
     let planned = Planned::default();
     let plan = planned.clone();
     store.set_faults(Arc::new(move |_| {
-        let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plan = plan.lock();
         let moment = plan.moment?;
         if plan.before > 0 {
             plan.before -= 1;
@@ -132,7 +133,7 @@ async fn a_life_with_any_statement_failing_ends_like_one_without(home: &Home) {
     };
     for moment in moments {
         for before in 0.. {
-            *planned.lock().unwrap() = Plan {
+            *planned.lock() = Plan {
                 before,
                 failing: 1,
                 moment: Some(*moment),
@@ -143,7 +144,7 @@ async fn a_life_with_any_statement_failing_ends_like_one_without(home: &Home) {
                 lived == undisturbed,
                 "{moment:?} {before}: {lived}\n{undisturbed}"
             );
-            if planned.lock().unwrap().failing == 1 {
+            if planned.lock().failing == 1 {
                 assert!(before > 50, "there are few statements in a life: {before}");
                 break;
             }
@@ -178,7 +179,7 @@ async fn a_connection_that_can_not_roll_back_is_closed() {
     let id = tournament(&store, 2).await.id;
     let planned = faulty(&store);
     // Its report fails at its third statement, and the rollback too.
-    *planned.lock().unwrap() = Plan {
+    *planned.lock() = Plan {
         before: 2,
         failing: 3,
         moment: Some(FaultMoment::Before),

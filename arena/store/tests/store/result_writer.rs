@@ -1,12 +1,10 @@
 //! Group commit: several games share a transaction, and each caller learns what became of
 //! their own.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use arena_store::{Commit, CommitPacing, Reported, ResultWriter, StoreError};
+use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use crate::vocabulary::{Home, game, games, on_both, tournament};
@@ -25,9 +23,7 @@ fn seen() -> (Commits, impl Fn(&Commit) + Send + Sync + 'static) {
     let commits = Commits::default();
     let into = commits.clone();
     (commits, move |commit: &Commit| {
-        into.lock()
-            .unwrap_or_else(|broken| broken.into_inner())
-            .push(*commit);
+        into.lock().push(*commit);
     })
 }
 
@@ -56,12 +52,7 @@ async fn games_that_come_together_share_a_transaction(home: &Home) {
         writing.spawn(async move { writer.write(game).await.unwrap().reported });
     }
     assert_eq!(writing.join_all().await, [Reported::Accepted; 40]);
-    let sizes: Vec<_> = commits
-        .lock()
-        .unwrap()
-        .iter()
-        .map(|commit| commit.games)
-        .collect();
+    let sizes: Vec<_> = commits.lock().iter().map(|commit| commit.games).collect();
     assert_eq!(sizes, [1, 20, 20]);
     assert_eq!(store.scores(id, None, 100).await.unwrap().len(), 20);
     writer.close().await;
@@ -87,7 +78,7 @@ async fn a_game_after_a_silence_is_stored_at_once(home: &Home) {
             Reported::Duplicate
         );
     }
-    assert_eq!(commits.lock().unwrap().len(), 10);
+    assert_eq!(commits.lock().len(), 10);
 }
 
 async fn a_bad_game_spoils_nothing_for_the_others(home: &Home) {
@@ -133,7 +124,7 @@ async fn an_error_reaches_all_who_wait(home: &Home) {
     for reported in writing.join_all().await {
         assert!(matches!(reported.unwrap_err(), StoreError::Database(_)));
     }
-    assert!(!commits.lock().unwrap()[1].stored);
+    assert!(!commits.lock()[1].stored);
     // Nothing of it is there, and the same games may come again.
     home.run("ALTER TABLE elsewhere RENAME TO counters").await;
     assert_eq!(

@@ -1,12 +1,10 @@
 //! What is counted beside results: of each game, and of the run.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeMap;
 
 use arena_ladder::{Entrant, HalfPoints};
 use arena_store::{Counter, Ending};
+use parking_lot::Mutex;
 use referee_core::{FoulKind, Seat};
 use referee_worker::Summary;
 
@@ -17,13 +15,13 @@ pub struct RunCounters(Mutex<BTreeMap<Counter, i64>>);
 impl RunCounters {
     /// Adds one to a counter.
     pub fn count(&self, counter: Counter) {
-        let mut counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = self.0.lock();
         *counters.entry(counter).or_insert(0) += 1;
     }
 
     /// Gives what has been counted, and begins anew.
     pub(super) fn take(&self) -> impl Iterator<Item = (Counter, i64)> + use<> {
-        let mut counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = self.0.lock();
         std::mem::take(&mut *counters).into_iter()
     }
 }

@@ -12,7 +12,7 @@ mod tests;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -21,6 +21,7 @@ use std::{
 use arena_ladder::schedule::SetAside;
 use arena_ladder::{Entrant, Lineup};
 use arena_store::{Counter, FinishedGame, GameRow, Reported, Stored};
+use parking_lot::Mutex;
 use referee::Live;
 use referee_worker::{
     Abilities, Dispatch, DispatchError, Need, Summary, bucket,
@@ -178,23 +179,23 @@ impl<R: Results> Dispatcher<R> {
 
     /// How many groups are complete, and how many there will be at most.
     pub fn progress(&self) -> (u64, Option<u64>) {
-        self.state().progress()
+        self.state.lock().progress()
     }
 
     /// Who takes no further part.
     pub fn set_aside(&self) -> Vec<SetAside> {
-        self.state().set_aside().to_vec()
+        self.state.lock().set_aside().to_vec()
     }
 
     /// Whether nothing is left to be played.
     pub fn is_over(&self) -> bool {
-        self.state().is_over()
+        self.state.lock().is_over()
     }
 
     /// The most memory that a process of each bot has added, in bytes, where it was
     /// measured.
     pub fn memory(&self) -> BTreeMap<Entrant, u64> {
-        self.told().memory.clone()
+        self.told.lock().memory.clone()
     }
 
     /// Writes what is still to be written, and tells of games of deals whose other
@@ -205,7 +206,7 @@ impl<R: Results> Dispatcher<R> {
     /// The results can't be written.
     pub async fn close(&self) -> Result<(), TournamentError> {
         self.results.close().await?;
-        let withheld = std::mem::take(&mut self.told().withheld);
+        let withheld = std::mem::take(&mut self.told.lock().withheld);
         if self.results.can_go_on() && !self.is_over() {
             return Ok(());
         }
@@ -213,14 +214,6 @@ impl<R: Results> Dispatcher<R> {
             self.tell(&game);
         }
         Ok(())
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells the observer how far the run is when it begins.
@@ -241,7 +234,7 @@ impl<R: Results> Dispatcher<R> {
 
     /// A game that is still to be played, or whose group lacks others.
     pub(crate) fn planned(&self, key: GameKey) -> Option<ChunkGame> {
-        self.state().game(key)
+        self.state.lock().game(key)
     }
 
     /// Whether a worker like this is to tell moves.
@@ -262,7 +255,7 @@ impl<R: Results> Dispatcher<R> {
         lease: LeaseId,
         game: GameKey,
     ) -> Result<(), NotHeld> {
-        self.state().check_game(lease, session, game)
+        self.state.lock().check_game(lease, session, game)
     }
 
     /// Tells what everybody may know of a running game, which a worker elsewhere says.
@@ -311,14 +304,14 @@ impl<R: Results> Dispatcher<R> {
     /// How many chunks are leased.
     #[must_use]
     pub fn leased(&self) -> usize {
-        self.state().leased()
+        self.state.lock().leased()
     }
 
     /// What waits for a worker, with what it needs.
     #[must_use]
     pub fn waiting(&self) -> Vec<Waiting> {
         let now = now();
-        let ready = self.state().ready();
+        let ready = self.state.lock().ready();
         let waiting = ready.into_iter().map(|(lineup, since)| Waiting {
             bots: (lineup.iter().enumerate())
                 .map(|(place, who)| self.plan.player(*who, place))
@@ -333,7 +326,7 @@ impl<R: Results> Dispatcher<R> {
     /// games a worker asks for.
     #[must_use]
     pub fn open_matches(&self, games: u64, most: usize) -> Vec<OpenMatch> {
-        let open = self.state().open_matches(games, most).into_iter();
+        let open = self.state.lock().open_matches(games, most).into_iter();
         open.map(|open| OpenMatch {
             matchup: open.matchup,
             bots: self.plan.lineup(&open.lineup),
@@ -356,7 +349,7 @@ impl<R: Results> Dispatcher<R> {
     ) -> Result<bool, TournamentError> {
         let now = now();
         let until = now + self.options.lease;
-        if !self.state().renew(lease, session, now, until) {
+        if !self.state.lock().renew(lease, session, now, until) {
             return Ok(false);
         }
         self.results.renew(lease, self.options.lease).await
@@ -365,18 +358,18 @@ impl<R: Results> Dispatcher<R> {
     /// The groups of a lease that need not be played any more.
     #[must_use]
     pub fn unwanted(&self, lease: LeaseId) -> Vec<u64> {
-        self.state().unwanted(lease)
+        self.state.lock().unwanted(lease)
     }
 
     /// Takes down that a session has reported a game, of whatever run.
     pub fn progressed(&self, session: SessionId) {
-        self.state().progressed(session, now());
+        self.state.lock().progressed(session, now());
     }
 
     /// The leases of workers elsewhere that have run out since this was asked last. Their work is
     /// ready for others.
     pub fn take_lost(&self) -> Vec<LostLease> {
-        let lost = self.state().take_lost(now());
+        let lost = self.state.lock().take_lost(now());
         if !lost.is_empty() {
             self.options.changed.notify_waiters();
         }
@@ -386,19 +379,19 @@ impl<R: Results> Dispatcher<R> {
     /// How many games a worker elsewhere has and has not reported.
     #[must_use]
     pub fn held_by(&self, worker: &str) -> u64 {
-        self.state().held_by(worker)
+        self.state.lock().held_by(worker)
     }
 
     /// What the run waits for where all of its work is given out and nothing has come of it for
     /// twice the time of a lease.
     #[must_use]
     pub fn stall(&self) -> Option<Stall> {
-        self.state().stall(2 * self.options.lease, now())
+        self.state.lock().stall(2 * self.options.lease, now())
     }
 
     /// Takes back every chunk that a session has, to be given to other workers.
     pub async fn take_back(&self, session: SessionId) {
-        let leases = self.state().leases_of(session);
+        let leases = self.state.lock().leases_of(session);
         for lease in leases {
             // Where it has run out meanwhile, there is nothing to take back.
             let _ = self.end_lease(Some(session), lease).await;
@@ -411,7 +404,7 @@ impl<R: Results> Dispatcher<R> {
         session: Option<SessionId>,
         lease: LeaseId,
     ) -> Result<Lineup, NotHeld> {
-        let lineup = self.state().give_back(lease, session, now())?;
+        let lineup = self.state.lock().give_back(lease, session, now())?;
         self.options.changed.notify_waiters();
         if let Err(error) = self.results.release(lease).await {
             tracing::warn!(%error, "a lease could not be given back and will run out");
@@ -433,7 +426,7 @@ impl<R: Results> Dispatcher<R> {
         let most = most.unwrap_or(u64::MAX);
         let now = now();
         let chunk = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             let until = now + self.options.lease;
             let matchup = request.scope.as_ref().and_then(|scope| scope.matchup);
             let wanted = Wanted {
@@ -471,7 +464,7 @@ impl<R: Results> Dispatcher<R> {
             Ok(attempt) => attempt,
             Err(error) => {
                 // Nobody has it: it does not wait until a lease runs out.
-                self.state().forgo(chunk.id, now);
+                self.state.lock().forgo(chunk.id, now);
                 self.options.changed.notify_waiters();
                 return Err(error);
             }
@@ -481,7 +474,7 @@ impl<R: Results> Dispatcher<R> {
             chunk: chunk.id,
             attempt,
         };
-        self.state().begin(id);
+        self.state.lock().begin(id);
         let plan = &self.plan;
         Ok(LeaseReply::Work(Box::new(Lease {
             id,
@@ -520,7 +513,7 @@ impl<R: Results> Dispatcher<R> {
             memory,
         } = give_back;
         let lineup = self.end_lease(session, lease).await?;
-        let mut told = self.told();
+        let mut told = self.told.lock();
         for (who, peak) in lineup.into_iter().zip(memory) {
             if let (Some(who), Some(peak)) = (who, peak) {
                 let most = told.memory.entry(who).or_insert(0);
@@ -534,14 +527,14 @@ impl<R: Results> Dispatcher<R> {
     /// has been reported to this process.
     #[must_use]
     pub fn usual_game(&self) -> Option<Duration> {
-        self.told().usual_game
+        self.told.lock().usual_game
     }
 
     fn see_length(&self, thought_us: &[u64]) {
         /// How many games the mean follows, about.
         const GAMES: u32 = 16;
         let thought = Duration::from_micros(thought_us.iter().sum());
-        let mut told = self.told();
+        let mut told = self.told.lock();
         told.usual_game = Some(match told.usual_game {
             None => thought,
             Some(before) => (before * (GAMES - 1) + thought) / GAMES,
@@ -551,7 +544,7 @@ impl<R: Results> Dispatcher<R> {
     /// When the first of the leases runs out.
     #[must_use]
     pub fn next_expiry(&self) -> Option<Instant> {
-        self.state().next_expiry().map(Instant::from_std)
+        self.state.lock().next_expiry().map(Instant::from_std)
     }
 
     /// Takes a finished game, as its report says that it came out. `session` and `worker` are
@@ -576,7 +569,7 @@ impl<R: Results> Dispatcher<R> {
             tracing::info!(worker, ?lease, ?game, %why, "a game is not taken");
             return Ok(why.into());
         }
-        let Some(planned) = self.state().game(game) else {
+        let Some(planned) = self.state.lock().game(game) else {
             return Ok(ReportReply::Stale);
         };
         let group = &planned.group;
@@ -604,11 +597,11 @@ impl<R: Results> Dispatcher<R> {
             return Ok(ReportReply::Stale);
         }
         if reported == Reported::Accepted {
-            self.state().reported(lease, now());
+            self.state.lock().reported(lease, now());
         }
         // A duplicate may be new here: whoever took it the first time may have been cut off
         // when it was stored.
-        let progress = self.state().played(game);
+        let progress = self.state.lock().played(game);
         if progress == Progress::Complete {
             let scored = match scored {
                 Some(scored) => Some(scored),
@@ -620,7 +613,7 @@ impl<R: Results> Dispatcher<R> {
                     game.group
                 ))
             })?;
-            self.state().score(&scored.score)?;
+            self.state.lock().score(&scored.score)?;
             self.options.changed.notify_waiters();
         }
         if reported == Reported::Duplicate {
@@ -654,7 +647,7 @@ impl<R: Results> Dispatcher<R> {
         }
         let group = game.row.group;
         let mut public = {
-            let mut told = self.told();
+            let mut told = self.told.lock();
             told.withheld.entry(group).or_default().push(game);
             match is_complete {
                 true => told.withheld.remove(&group).unwrap_or_default(),
@@ -699,7 +692,7 @@ impl<R: Results> Dispatcher<R> {
             let Some(entrant) = game.row.lineup[game.row.order[foul.seat.index()]] else {
                 continue;
             };
-            if self.told().fouled.insert(entrant) {
+            if self.told.lock().fouled.insert(entrant) {
                 self.observer.event(RunEvent::FirstFoul(FoulNotice {
                     bot: self.plan.name(entrant),
                     game,
@@ -786,7 +779,7 @@ impl<R: Results> Dispatch for Dispatcher<R> {
     }
 
     async fn is_wanted(&self, _: LeaseId, game: GameKey) -> Result<bool, DispatchError> {
-        Ok(self.state().is_wanted(game.group))
+        Ok(self.state.lock().is_wanted(game.group))
     }
 
     fn live(&self, update: LiveUpdate) {
@@ -794,7 +787,7 @@ impl<R: Results> Dispatch for Dispatcher<R> {
             return;
         }
         // Of a group that has been scored meanwhile nothing is told.
-        let Some(planned) = self.state().game(update.key) else {
+        let Some(planned) = self.state.lock().game(update.key) else {
             return;
         };
         self.observer.event(RunEvent::Live {

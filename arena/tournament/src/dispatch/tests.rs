@@ -5,12 +5,13 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use arena_ladder::{Entrant, GroupScore, ScheduleShape, Seatings, SetAsideRule, Sprt};
 use arena_store::ScoredGroup;
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use referee::Live;
 use referee_bots::{Entry, Schemes};
@@ -1100,7 +1101,7 @@ struct Hears(Mutex<Vec<GameKey>>);
 impl Observer for Hears {
     fn event(&self, event: RunEvent<'_>) {
         if let RunEvent::Live { update, .. } = event {
-            self.0.lock().unwrap().push(update.key);
+            self.0.lock().push(update.key);
         }
     }
 }
@@ -1192,11 +1193,11 @@ async fn nothing_is_taken_under_a_lease_that_the_session_does_not_have() {
     }
     assert!(dispatcher.results.games().is_empty());
     assert!(dispatcher.memory().is_empty());
-    assert!(heard.0.lock().unwrap().is_empty());
+    assert!(heard.0.lock().is_empty());
     // The one whose game it is has lost nothing.
     let told = dispatcher.tell_live(honest, held, game("0.0"), Live::Started);
     told.unwrap();
-    assert_eq!(*heard.0.lock().unwrap(), [game("0.0")]);
+    assert_eq!(*heard.0.lock(), [game("0.0")]);
     let report = GameReport {
         lease: held,
         key: game("0.0"),

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -13,6 +13,7 @@ use arena_store::{
     ChunkKey, Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
     Stored,
 };
+use parking_lot::Mutex;
 use referee_worker::{
     RecordFolder,
     lease::{ChunkId, LeaseId, SessionId},
@@ -77,17 +78,13 @@ impl MemoryResults {
     /// Every game, in order of group and seating.
     #[must_use]
     pub fn games(&self) -> Vec<GameRow> {
-        self.lock().games.values().cloned().collect()
+        self.0.kept.lock().games.values().cloned().collect()
     }
 
     /// Takes the packed records that were kept, in the order in which games ended.
     #[must_use]
     pub fn take_records(&self) -> Vec<Vec<u8>> {
-        std::mem::take(&mut self.lock().records)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut self.0.kept.lock().records)
     }
 
     async fn write(&self, records: Vec<(String, Vec<u8>)>) -> Answer<()> {
@@ -111,14 +108,14 @@ impl Results for MemoryResults {
         _: Option<SessionId>,
         _: Duration,
     ) -> Answer<u32> {
-        let mut kept = self.lock();
+        let mut kept = self.0.kept.lock();
         let attempt = kept.attempts.entry(key(chunk)).or_insert(0);
         *attempt += 1;
         Ok(*attempt)
     }
 
     async fn renew(&self, lease: LeaseId, _: Duration) -> Answer<bool> {
-        Ok(self.lock().attempts.get(&key(lease.chunk)) == Some(&lease.attempt))
+        Ok(self.0.kept.lock().attempts.get(&key(lease.chunk)) == Some(&lease.attempt))
     }
 
     async fn release(&self, _: LeaseId) -> Answer<()> {
@@ -135,7 +132,7 @@ impl Results for MemoryResults {
             withhold: _,
         } = game;
         let ready = {
-            let mut kept = self.lock();
+            let mut kept = self.0.kept.lock();
             if (kept.attempts.get(&chunk)).is_some_and(|newest| attempt < *newest) {
                 return Ok(unscored(Reported::Stale));
             }
@@ -174,15 +171,15 @@ impl Results for MemoryResults {
     }
 
     async fn score(&self, group: u64) -> Answer<Option<ScoredGroup>> {
-        Ok(self.lock().scores.get(&group).cloned())
+        Ok(self.0.kept.lock().scores.get(&group).cloned())
     }
 
     async fn scores(&self) -> Answer<BTreeMap<u64, ScoredGroup>> {
-        Ok(self.lock().scores.clone())
+        Ok(self.0.kept.lock().scores.clone())
     }
 
     async fn begun(&self) -> Answer<BTreeMap<u64, Vec<u32>>> {
-        let kept = self.lock();
+        let kept = self.0.kept.lock();
         let mut begun: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         for (group, seating) in kept.games.keys() {
             if !kept.scores.contains_key(group) {
@@ -193,7 +190,7 @@ impl Results for MemoryResults {
     }
 
     async fn group_counts(&self, without: &[Range<u64>]) -> Answer<Vec<GroupCount>> {
-        let kept = self.lock();
+        let kept = self.0.kept.lock();
         let mut counts: BTreeMap<GroupOutcome, u64> = BTreeMap::new();
         for (group, scored) in &kept.scores {
             if without.iter().any(|range| range.contains(group)) {
@@ -219,7 +216,7 @@ impl Results for MemoryResults {
     }
 
     async fn counters(&self) -> Answer<Vec<(Option<Entrant>, Counter, i64)>> {
-        let kept = self.lock();
+        let kept = self.0.kept.lock();
         let mut sums: BTreeMap<(Option<Entrant>, &Counter), i64> = BTreeMap::new();
         for (who, counter, more) in kept.games.values().flat_map(|game| &game.counters) {
             *sums.entry((*who, counter)).or_insert(0) += more;
@@ -231,7 +228,7 @@ impl Results for MemoryResults {
     }
 
     async fn distinct_games(&self) -> Answer<DistinctGames> {
-        let kept = self.lock();
+        let kept = self.0.kept.lock();
         let courses: BTreeSet<u64> = kept.games.values().map(|game| game.course).collect();
         let moved = || kept.games.values().filter(|game| game.plies > 0);
         let moved_courses: BTreeSet<u64> = moved().map(|game| game.course).collect();
@@ -243,7 +240,7 @@ impl Results for MemoryResults {
     }
 
     async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
-        let kept = self.lock();
+        let kept = self.0.kept.lock();
         let mut firsts: BTreeMap<Entrant, FirstFoul> = BTreeMap::new();
         for game in kept.games.values() {
             for foul in &game.fouls {
@@ -263,7 +260,7 @@ impl Results for MemoryResults {
     }
 
     fn payments(&self) -> BTreeMap<Entrant, i64> {
-        let kept = self.lock();
+        let kept = self.0.kept.lock();
         let mut sums = BTreeMap::new();
         let mut is_paid = false;
         for game in kept.games.values() {
@@ -291,7 +288,7 @@ impl Results for MemoryResults {
     /// Writes the records of deals of which not all seatings were played: no other
     /// will be.
     async fn close(&self) -> Answer<()> {
-        let withheld = std::mem::take(&mut self.lock().withheld);
+        let withheld = std::mem::take(&mut self.0.kept.lock().withheld);
         self.write(withheld.into_values().flatten().collect()).await
     }
 }

@@ -10,11 +10,12 @@ mod table;
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use arena_play::{Player, Seating};
+use parking_lot::Mutex;
 use referee_bots::{Entry, LaunchContext};
 use referee_core::{GameInfo, GameKind, Limits};
 
@@ -104,10 +105,6 @@ impl People {
         }
     }
 
-    fn tables(&self) -> MutexGuard<'_, HashMap<String, Arc<Table>>> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The bots that play a game.
     fn opponents(&self, game: &GameInfo) -> impl Iterator<Item = &Opponent> {
         let all = self.options.opponents.iter();
@@ -124,7 +121,7 @@ impl People {
                 format!("no game {}", kept.game),
             )
         })?;
-        let mut tables = self.tables();
+        let mut tables = self.tables.lock();
         tables.retain(|_, table| !table.is_forgotten());
         let running = tables.values().filter(|table| !table.is_over());
         if running.count() >= self.options.most {
@@ -149,7 +146,7 @@ impl People {
             return Err(Full::GamesOfBrowser.into());
         }
         let of_one = self.options.most.div_ceil(2).min(OF_ONE_CLIENT);
-        let tables = self.tables();
+        let tables = self.tables.lock();
         let own = tables
             .values()
             .filter(|table| table.client() == Some(client));
@@ -166,7 +163,7 @@ impl People {
 
     /// The games of a browser that are not over.
     fn of_browser(&self, browser: &Browser) -> Vec<Arc<Table>> {
-        let tables = self.tables();
+        let tables = self.tables.lock();
         let own = tables.values().filter(|table| {
             !table.is_over() && table.chairs().iter().any(|chair| chair.is_of(browser))
         });
@@ -177,7 +174,7 @@ impl People {
 
     /// A game that is being played, or was a moment ago.
     fn table(&self, id: &str) -> Option<Arc<Table>> {
-        self.tables().get(id).cloned()
+        self.tables.lock().get(id).cloned()
     }
 
     /// Removes the records that are too many or too old.
@@ -257,7 +254,7 @@ pub(crate) async fn look_after(site: &Arc<Site>) {
     people.go_on();
     loop {
         tokio::time::sleep(LOOK).await;
-        let tables: Vec<_> = people.tables().values().cloned().collect();
+        let tables: Vec<_> = people.tables.lock().values().cloned().collect();
         for table in tables {
             table.resign_who_is_away(people.options.grace);
         }
@@ -269,7 +266,12 @@ pub(crate) async fn put_away(site: &Arc<Site>) {
     let Some(people) = &site.people else {
         return;
     };
-    let tables: Vec<_> = people.tables().drain().map(|(_, table)| table).collect();
+    let tables: Vec<_> = people
+        .tables
+        .lock()
+        .drain()
+        .map(|(_, table)| table)
+        .collect();
     for table in &tables {
         table.stop();
     }

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -12,6 +12,7 @@ use std::{
 use arena_play::{
     EvaluationQuestion, HintQuestion, NotTakenBack, PeopleGame, PlayError, PlayedMove, Slip, Turn,
 };
+use parking_lot::Mutex;
 use referee_core::{GameKind, Record, Scene, Seat};
 use tokio::{
     sync::{mpsc, oneshot, watch},
@@ -159,10 +160,6 @@ pub(crate) struct Presence {
     browser: Browser,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Table {
     /// Begins it, or goes on with it.
     pub(crate) fn start(
@@ -221,7 +218,7 @@ impl Table {
 
     /// Since when it is over.
     pub(crate) fn over_at(&self) -> Option<Instant> {
-        *lock(&self.over_at)
+        *self.over_at.lock()
     }
 
     /// Who has begun it.
@@ -230,7 +227,7 @@ impl Table {
     }
 
     pub(crate) fn chairs(&self) -> Vec<Chair> {
-        lock(&self.chairs).clone()
+        self.chairs.lock().clone()
     }
 
     /// A number that grows with everything that those who look may see.
@@ -248,7 +245,7 @@ impl Table {
 
     /// The seats of a browser.
     pub(crate) fn seats_of(&self, browser: Option<&Browser>) -> Vec<Seat> {
-        let chairs = lock(&self.chairs);
+        let chairs = self.chairs.lock();
         let chairs = chairs.iter().enumerate();
         let own = chairs.filter(|(_, chair)| browser.is_some_and(|browser| chair.is_of(browser)));
         own.map(|(seat, _)| Seat::new(seat as u8)).collect()
@@ -256,14 +253,14 @@ impl Table {
 
     /// Takes a seat that nobody has. False where there is none.
     pub(crate) fn join(&self, browser: &Browser) -> bool {
-        let mut chairs = lock(&self.chairs);
+        let mut chairs = self.chairs.lock();
         let Some(free) = chairs.iter_mut().find(|chair| chair.is_free()) else {
             return false;
         };
         *free = Chair::Person {
             browser: Some(browser.clone()),
         };
-        lock(&self.kept).chairs.clone_from(&chairs);
+        self.kept.lock().chairs.clone_from(&chairs);
         drop(chairs);
         self.keep();
         self.touch(browser);
@@ -277,7 +274,7 @@ impl Table {
             [] => None,
             [one] => Some(*one),
             _ if self.kind.has_secrets() && view.record.is_none() => {
-                let looks = *lock(&self.looks);
+                let looks = *self.looks.lock();
                 looks.filter(|seat| view.turn.contains(seat))
             }
             _ => {
@@ -289,21 +286,21 @@ impl Table {
 
     /// What a seat can expect of the table as this view shows it, where it has asked.
     pub(crate) fn evaluation(&self, seat: Seat, view: &View) -> Option<Expected> {
-        let evaluations = lock(&self.evaluations);
+        let evaluations = self.evaluations.lock();
         let (version, expects) = evaluations.get(&seat)?;
         (*version == view.version).then(|| expects.clone())
     }
 
     /// Who wants to take back a move of the table as this view shows it, and who has not agreed yet.
     pub(crate) fn take_back_request(&self, view: &View) -> Option<(Seat, Vec<Seat>)> {
-        let request = lock(&self.take_back);
+        let request = self.take_back.lock();
         let request = request.as_ref().filter(|one| one.version == view.version)?;
         Some((request.seat, request.waits_for.clone()))
     }
 
     /// Those who play with somebody in this seat from other browsers.
     fn others(&self, seat: Seat) -> Vec<Seat> {
-        let chairs = lock(&self.chairs);
+        let chairs = self.chairs.lock();
         let own = &chairs[seat.index()];
         let others = chairs.iter().enumerate().filter(|(_, chair)| {
             matches!(chair, Chair::Person { browser: Some(_) }) && *chair != own
@@ -313,7 +310,7 @@ impl Table {
 
     /// Somebody sits down at a screen that several share.
     pub(crate) fn sit_down(&self, seat: Seat) {
-        *lock(&self.looks) = Some(seat);
+        *self.looks.lock() = Some(seat);
         self.change();
     }
 
@@ -338,7 +335,7 @@ impl Table {
 
     /// A page of this browser is open.
     pub(crate) fn present(self: &Arc<Self>, browser: &Browser) -> Presence {
-        let mut present = lock(&self.present);
+        let mut present = self.present.lock();
         let entry = present
             .entry(browser.clone())
             .or_insert((0, Instant::now()));
@@ -351,7 +348,7 @@ impl Table {
 
     /// A browser has just been here.
     pub(crate) fn touch(&self, browser: &Browser) {
-        let mut present = lock(&self.present);
+        let mut present = self.present.lock();
         present
             .entry(browser.clone())
             .or_insert((0, Instant::now()))
@@ -364,7 +361,7 @@ impl Table {
         if self.is_over() {
             return;
         }
-        let is_too_long = lock(&self.went_on).elapsed() > STANDSTILL
+        let is_too_long = self.went_on.lock().elapsed() > STANDSTILL
             || self.played_before + self.began.elapsed() > LONGEST;
         let turn = self.view().turn.clone();
         let chairs = self.chairs();
@@ -373,7 +370,7 @@ impl Table {
                 continue;
             };
             let seen = browser.as_ref().and_then(|browser| {
-                let present = lock(&self.present);
+                let present = self.present.lock();
                 present.get(browser).copied()
             });
             let is_away = match seen {
@@ -399,7 +396,7 @@ impl Table {
 
     /// Keeps it as it stands. It goes on where it can't be kept.
     fn keep(&self) {
-        let kept = lock(&self.kept).clone();
+        let kept = self.kept.lock().clone();
         if let Err(error) = kept::write(&self.people.options.folder, &kept) {
             tracing::error!(id = self.id, %error, "a game of people can't be kept");
         }
@@ -410,7 +407,7 @@ impl Table {
         mut heard: mpsc::Receiver<Command>,
         shows: watch::Sender<Arc<View>>,
     ) {
-        let kept = lock(&self.kept).clone();
+        let kept = self.kept.lock().clone();
         // What failed, and whether the game can go on another time.
         let played = async {
             let seating = seating(&self.people, self.kind, &kept)
@@ -454,7 +451,7 @@ impl Table {
     }
 
     fn over(&self) {
-        *lock(&self.over_at) = Some(Instant::now());
+        *self.over_at.lock() = Some(Instant::now());
         self.is_over.store(true, Ordering::Release);
         self.change();
     }
@@ -537,14 +534,14 @@ impl Table {
             }
             Act::Move(written) => match game.move_as_written(seat, &written) {
                 Ok(_) => {
-                    *lock(&self.looks) = None;
+                    *self.looks.lock() = None;
                     Ok(Done::Shown)
                 }
                 Err(slip) => Err(Refused::Slip(slip)),
             },
             Act::Resign => {
                 game.resign(seat);
-                *lock(&self.looks) = None;
+                *self.looks.lock() = None;
                 Ok(Done::Shown)
             }
             Act::Back => {
@@ -553,7 +550,7 @@ impl Table {
                     Err(why) => Err(Refused::NotTakenBack(why)),
                     Ok(_) if waits_for.is_empty() => self.take_back(game, seat).await,
                     Ok(_) => {
-                        *lock(&self.take_back) = Some(TakeBackRequest {
+                        *self.take_back.lock() = Some(TakeBackRequest {
                             seat,
                             version: now,
                             waits_for,
@@ -570,7 +567,7 @@ impl Table {
                     let (table, adviser) = (self.clone(), self.people.adviser.clone());
                     let work = move || {
                         let expected = expected(&question, &adviser)?;
-                        lock(&table.evaluations).insert(seat, (now, expected));
+                        table.evaluations.lock().insert(seat, (now, expected));
                         table.change();
                         Ok(Done::Shown)
                     };
@@ -589,9 +586,9 @@ impl Table {
     }
 
     async fn take_back(&self, game: &mut PeopleGame, seat: Seat) -> Result<Done, Refused> {
-        *lock(&self.take_back) = None;
+        *self.take_back.lock() = None;
         game.take_back(seat).await.map_err(Refused::NotTakenBack)?;
-        *lock(&self.looks) = None;
+        *self.looks.lock() = None;
         Ok(Done::Shown)
     }
 
@@ -604,7 +601,7 @@ impl Table {
         now: u64,
     ) -> Result<Done, Refused> {
         let agreed = {
-            let mut request = lock(&self.take_back);
+            let mut request = self.take_back.lock();
             let open = request.as_mut().filter(|one| one.version == now);
             let open = open.filter(|one| one.waits_for.contains(&seat));
             let Some(open) = open else {
@@ -653,7 +650,7 @@ impl Table {
 
     /// Keeps the answers in a file.
     fn save(&self, game: &PeopleGame) {
-        lock(&self.kept).answers = game.answers().to_vec();
+        self.kept.lock().answers = game.answers().to_vec();
         self.keep();
     }
 
@@ -706,7 +703,7 @@ impl Table {
             is_new
         });
         if is_new {
-            *lock(&self.went_on) = Instant::now();
+            *self.went_on.lock() = Instant::now();
             self.change();
         }
     }
@@ -742,7 +739,7 @@ fn expected(question: &EvaluationQuestion, adviser: &Adviser) -> Result<Expected
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        let mut present = lock(&self.table.present);
+        let mut present = self.table.present.lock();
         if let Some(entry) = present.get_mut(&self.browser) {
             *entry = (entry.0.saturating_sub(1), Instant::now());
         }

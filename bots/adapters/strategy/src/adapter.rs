@@ -1,10 +1,6 @@
 //! The bot: serves Connect Four, with one host process for each game.
 
-use std::{
-    io,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{io, pin::Pin, sync::Arc};
 
 use arena_proto::{
     arena::v1::Ready,
@@ -17,6 +13,7 @@ use arena_proto::{
 };
 use futures_util::{Stream, stream};
 use nix::sys::prctl;
+use parking_lot::Mutex;
 use tonic::{Code, Request, Response, Status, Streaming, service::Routes};
 
 use crate::{
@@ -100,7 +97,7 @@ struct Adapter {
 
 impl Adapter {
     fn first(&self) -> Option<HostProcess> {
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.first.lock();
         first.take()
     }
 }

@@ -2,11 +2,7 @@
 //! the adapter adopts them when the host dies. So a child of the adapter that is not a
 //! running host is left over from a finished game, and is killed.
 
-use std::{
-    collections::HashSet,
-    fs, io,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashSet, fs, io, sync::Arc};
 
 use nix::{
     errno::Errno,
@@ -17,6 +13,7 @@ use nix::{
     },
     unistd::Pid,
 };
+use parking_lot::Mutex;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The running hosts; clones share them.
@@ -33,19 +30,19 @@ impl Descendants {
     /// This child is a host, and is waited for elsewhere. Must be called on the thread of
     /// [`kill_leftovers`](Self::kill_leftovers), before that can run.
     pub(crate) fn add(&self, host: u32) {
-        self.hosts().insert(host);
+        self.0.lock().insert(host);
     }
 
     /// This one has been waited for.
     pub(crate) fn remove(&self, host: u32) {
-        self.hosts().remove(&host);
+        self.0.lock().remove(&host);
         self.kill_leftovers();
     }
 
     /// Kills and reaps what is left over. Their children are adopted when they are dead,
     /// and their death wakes [`keep_clean`](Self::keep_clean).
     pub(crate) fn kill_leftovers(&self) {
-        let hosts = self.hosts();
+        let hosts = self.0.lock();
         for id in children() {
             if !hosts.contains(&id) {
                 let id = pid(id);
@@ -62,10 +59,6 @@ impl Descendants {
             self.kill_leftovers();
         }
         Ok(())
-    }
-
-    fn hosts(&self) -> std::sync::MutexGuard<'_, HashSet<u32>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

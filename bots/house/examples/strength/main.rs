@@ -13,12 +13,12 @@ use std::{
     fs,
     path::PathBuf,
     process::ExitCode,
-    sync::Mutex,
     thread,
     time::{Duration, Instant},
 };
 
 use clap::Parser;
+use parking_lot::Mutex;
 
 use crate::{
     experiments::{Experiment, experiments},
@@ -79,7 +79,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         let workers = if is_alone { 1 } else { cores };
         play(&some, &results, end, workers)?;
     }
-    let results = results.into_inner().expect("no worker has panicked");
+    let results = results.into_inner();
     if arguments.only.is_some() {
         print!("{}", report::page(&all, &results));
         return Ok(());
@@ -103,16 +103,15 @@ fn play(
 ) -> Result<(), String> {
     let failed = Mutex::new(None);
     let work = || {
-        while Instant::now() < end && failed.lock().expect("held briefly").is_none() {
-            let Some((experiment, deal)) = results.lock().expect("held briefly").take(experiments)
-            else {
+        while Instant::now() < end && failed.lock().is_none() {
+            let Some((experiment, deal)) = results.lock().take(experiments) else {
                 return;
             };
-            let outcome = deal::play(experiment, deal)
-                .and_then(|played| results.lock().expect("held briefly").add(played));
+            let outcome =
+                deal::play(experiment, deal).and_then(|played| results.lock().add(played));
             if let Err(error) = outcome {
                 let title = experiment.title();
-                *failed.lock().expect("held briefly") = Some(format!("{title}: {error}"));
+                *failed.lock() = Some(format!("{title}: {error}"));
             }
         }
     };
@@ -121,8 +120,5 @@ fn play(
             scope.spawn(work);
         }
     });
-    failed
-        .into_inner()
-        .expect("no worker has panicked")
-        .map_or(Ok(()), Err)
+    failed.into_inner().map_or(Ok(()), Err)
 }

@@ -3,10 +3,11 @@
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
 };
@@ -134,7 +135,7 @@ impl Running {
                 tokens.check(request.metadata())?;
             }
             let peer = request.extensions().get::<Peer>().unwrap().clone();
-            heard.lock().unwrap().push(peer);
+            heard.lock().push(peer);
             Ok(request)
         };
         let (_, health) = tonic_health::server::health_reporter();
@@ -161,7 +162,7 @@ impl Running {
 
     /// Who has called it since this was asked last.
     pub(crate) fn callers(&self) -> Vec<Peer> {
-        std::mem::take(&mut self.callers.lock().unwrap())
+        std::mem::take(&mut self.callers.lock())
     }
 }
 

@@ -10,7 +10,6 @@ use std::{
         unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
     },
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -21,6 +20,7 @@ use nix::{
     sys::stat::Mode,
     unistd::{UnlinkatFlags, unlinkat},
 };
+use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
@@ -78,7 +78,7 @@ pub(crate) fn remove_folder(path: &Path) {
     let mut removal = Removal::within(FEW);
     let mut removed = removal.remove(path);
     if removed.is_err() && removal.left == 0 {
-        let _turn = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = LARGE.lock();
         removed = Removal::within(MOST).remove(path);
     }
     match removed {

@@ -6,10 +6,11 @@ use std::{
     fmt, io,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use referee_container::{Containers, ImageName};
 use referee_core::Foul;
 use referee_sandbox::{Cgroup, Limits, PrepareError, Prepared, Program, Sandbox, Wall, Walls};
@@ -178,7 +179,7 @@ impl Launch {
     /// Says which files all its processes share, once for each.
     fn say_what_is_shared(&self, child: &mut Child) {
         static SAID: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = SAID.lock();
         for path in child.shared_files() {
             if said.insert(path.clone()) {
                 tracing::info!(

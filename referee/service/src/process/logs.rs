@@ -4,11 +4,12 @@ use std::{
     collections::VecDeque,
     io::{self, Write as _},
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 use referee_core::printable;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
@@ -31,7 +32,7 @@ pub(super) struct LastLines(Arc<Mutex<VecDeque<String>>>);
 
 impl LastLines {
     fn push(&self, line: &str) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         if lines.len() == LAST_LINES {
             lines.pop_front();
         }
@@ -40,12 +41,12 @@ impl LastLines {
     }
 
     pub(super) fn all(&self) -> Vec<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.0.lock();
         lines.iter().cloned().collect()
     }
 
     pub(super) fn after(&self, what: String) -> String {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.0.lock();
         if lines.is_empty() {
             return what;
         }
@@ -108,7 +109,7 @@ impl Log {
             line => (line, ""),
         };
         let text = printable(&String::from_utf8_lossy(line)) + end;
-        let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.file.lock();
         let file = std::mem::replace(&mut *slot, LogFile::Closed);
         *slot = file.write(&text).unwrap_or_else(|error| {
             tracing::warn!(%error, "no log");

@@ -150,7 +150,7 @@ async fn welcome(down: &mut Streaming<proto::AttendReply>) -> Result<proto::Welc
 
 fn renewal(shared: &Shared) -> Message {
     let (running, delay) = (shared.options.gauge)();
-    let held = shared.held();
+    let held = shared.held.lock();
     Message::Renew(proto::Renew {
         leases: held.keys().copied().map(wire::from_lease_id).collect(),
         running,
@@ -166,13 +166,13 @@ fn hear(shared: &Shared, message: proto::AttendReply) -> Result<(), Status> {
     };
     for lost in standing.lost {
         let lost = wire::lease_id(Some(lost)).map_err(bad)?;
-        if let Some(held) = shared.held().remove(&lost) {
+        if let Some(held) = shared.held.lock().remove(&lost) {
             held.lost.cancel();
         }
     }
     for unwanted in standing.unwanted {
         let lease = wire::lease_id(unwanted.lease).map_err(bad)?;
-        if let Some(held) = shared.held().get_mut(&lease) {
+        if let Some(held) = shared.held.lock().get_mut(&lease) {
             held.unwanted.extend(unwanted.groups);
         }
     }

@@ -9,12 +9,13 @@ pub mod wire;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use arena_proto::arena::v1::{self as proto, dispatch_client::DispatchClient};
 use backon::{BackoffBuilder as _, ExponentialBuilder};
+use parking_lot::Mutex;
 use referee_net::Bearer;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -162,8 +163,7 @@ impl RemoteDispatch {
     ///
     /// The second time that it is called.
     pub async fn attend(&self, leave: &CancellationToken) -> Result<(), Refused> {
-        let receivers = self.receivers.lock();
-        let receivers = receivers.unwrap_or_else(PoisonError::into_inner).take();
+        let receivers = self.receivers.lock().take();
         let Receivers { reports, live } = receivers.expect("a process attends once");
         tokio::select! {
             biased;
@@ -224,10 +224,6 @@ impl Shared {
                 return Err(Refused("this worker has left".to_owned()));
             }
         }
-    }
-
-    fn held(&self) -> MutexGuard<'_, BTreeMap<LeaseId, Held>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a call that failed so is refused for good; then everybody is told.
@@ -301,11 +297,11 @@ impl Dispatch for RemoteDispatch {
             });
         };
         let id = wire::lease_id(lease.id).map_err(DispatchError::new)?;
-        shared.held().insert(id, Held::default());
+        shared.held.lock().insert(id, Held::default());
         match wire::lease(lease, &shared.schemes) {
             Ok(lease) => Ok(LeaseReply::Work(Box::new(lease))),
             Err(error) => {
-                shared.held().remove(&id);
+                shared.held.lock().remove(&id);
                 Err(DispatchError::new(BadLease(error)))
             }
         }
@@ -313,11 +309,16 @@ impl Dispatch for RemoteDispatch {
 
     async fn renew(&self, lease: LeaseId) -> Result<bool, DispatchError> {
         // The stream renews all leases together.
-        Ok(self.shared.held().contains_key(&lease))
+        Ok(self.shared.held.lock().contains_key(&lease))
     }
 
     async fn lost(&self, lease: LeaseId) {
-        let lost = self.shared.held().get(&lease).map(|held| held.lost.clone());
+        let lost = self
+            .shared
+            .held
+            .lock()
+            .get(&lease)
+            .map(|held| held.lost.clone());
         if let Some(lost) = lost {
             lost.cancelled().await;
         }
@@ -334,7 +335,7 @@ impl Dispatch for RemoteDispatch {
 
     async fn give_back(&self, give_back: GiveBack) -> Result<(), DispatchError> {
         let shared = &self.shared;
-        if shared.held().remove(&give_back.lease).is_none() {
+        if shared.held.lock().remove(&give_back.lease).is_none() {
             // It was lost.
             return Ok(());
         }
@@ -384,7 +385,7 @@ impl Dispatch for RemoteDispatch {
     }
 
     async fn is_wanted(&self, lease: LeaseId, game: GameKey) -> Result<bool, DispatchError> {
-        let held = self.shared.held();
+        let held = self.shared.held.lock();
         let held = held.get(&lease);
         Ok(held.is_some_and(|held| !held.unwanted.contains(&game.group)))
     }

@@ -4,10 +4,7 @@ mod cases;
 mod graded;
 mod scores;
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use arena_events::{
     Event,
@@ -17,6 +14,7 @@ use arena_events::{
 use arena_store::GameRow;
 use arena_tournament::{EndedGame, Plan, events};
 use clap::{Args, Subcommand};
+use parking_lot::Mutex;
 use referee_core::{FoulKind, Seat};
 use referee_games::game_name;
 use referee_worker::Stop;
@@ -123,7 +121,7 @@ impl Paper {
         let on_game = move |game: &EndedGame| {
             let answer = Answer::new(part.clone(), points, game);
             let event = answer.event();
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = kept.lock();
             kept.push(answer);
             event
         };
@@ -131,7 +129,7 @@ impl Paper {
         let reporter = Reporter::new(&game, None, self.is_json(), stop);
         let reporter = reporter.with_game_event(Box::new(on_game));
         let played = settings.play(plan, folder, false, stop, reporter).await?;
-        let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = answers.lock();
         let mut answers: Vec<Answer> = std::mem::take(&mut *answers);
         answers.sort_by_key(|answer| (answer.game.row.group, answer.game.row.seating));
         Ok((played, answers))
