@@ -88,6 +88,31 @@ struct Held {
     why: String,
 }
 
+/// What a cluster is like when it is worked out what to do.
+#[derive(Clone, Copy)]
+struct SeenCluster<'a> {
+    settings: &'a Settings,
+    observed: &'a Observed,
+    /// In seconds since 1970.
+    now: i64,
+}
+
+/// A tournament that is to be played, and what is there of it.
+struct SeenTournament<'a> {
+    at: SeenCluster<'a>,
+    tournament: &'a Tournament,
+    /// Its matches, by number.
+    open: BTreeMap<u32, &'a Match>,
+    jobs: Vec<&'a SeenJob>,
+    pods: Vec<&'a SeenPod>,
+}
+
+/// What there is to do for one tournament, and what stands in the way.
+struct ReconciledTournament {
+    actions: Vec<Action>,
+    troubles: Vec<String>,
+}
+
 /// Works out what to do. `now` is in seconds since 1970.
 pub fn reconcile(
     settings: &Settings,
@@ -97,6 +122,11 @@ pub fn reconcile(
     now: i64,
 ) -> Reconciled {
     memory.see(observed, now);
+    let at = SeenCluster {
+        settings,
+        observed,
+        now,
+    };
     let mut done = Reconciled::default();
     let keys: BTreeSet<&str> = (wanted.tournaments.iter()).map(|one| &*one.key).collect();
     // Nobody wants these to be played: they are over, paused, cancelled or forgotten.
@@ -113,32 +143,19 @@ pub fn reconcile(
     memory.held.retain(|(key, _), _| keys.contains(&**key));
     memory.failed.retain(|(key, _), _| keys.contains(&**key));
     for tournament in &wanted.tournaments {
-        let mut troubles = Vec::new();
-        one(
-            settings,
-            tournament,
-            observed,
-            memory,
-            now,
-            &mut done.actions,
-            &mut troubles,
-        );
-        done.troubles.insert(tournament.key.clone(), told(troubles));
+        let outcome = SeenTournament::new(at, tournament).reconcile(memory);
+        done.actions.extend(outcome.actions);
+        let troubles = told(outcome.troubles);
+        done.troubles.insert(tournament.key.clone(), troubles);
     }
-    admit(wanted, observed, memory, now, &mut done.actions);
+    done.actions.extend(admit(at, wanted, memory));
     done
 }
 
 /// Lets referees be given nodes whose bots have pods of their own. If all of them were at once, they
 /// could fill the nodes and leave no room for their bots. So at most one in four of those that have
 /// their bots may be without, or one alone: when the others end, there is room for its bots.
-fn admit(
-    wanted: &Wanted,
-    observed: &Observed,
-    memory: &mut Memory,
-    now: i64,
-    actions: &mut Vec<Action>,
-) {
+fn admit(at: SeenCluster<'_>, wanted: &Wanted, memory: &mut Memory) -> Vec<Action> {
     const WITH_BOTS_FOR_ONE_WITHOUT: usize = 4;
     let apart = wanted.tournaments.iter();
     let apart = apart.filter(|one| one.isolation == Isolation::Pod);
@@ -151,13 +168,13 @@ fn admit(
         })
         .collect();
     let mut placed: BTreeMap<&str, usize> = BTreeMap::new();
-    for pod in observed.pods.iter().filter(|pod| pod.placed) {
+    for pod in at.observed.pods.iter().filter(|pod| pod.placed) {
         if let Role::Bot { referee, .. } = &pod.role {
             *placed.entry(referee).or_default() += 1;
         }
     }
     let (mut with_bots, mut without, mut waiting) = (0, 0, Vec::new());
-    for pod in observed.pods.iter().filter(|pod| !pod.is_over()) {
+    for pod in at.observed.pods.iter().filter(|pod| !pod.is_over()) {
         let bots = needed.get(&(&*pod.of.key, pod.of.matchup));
         let (Role::Referee, Some(&bots)) = (&pod.role, bots) else {
             continue;
@@ -172,202 +189,241 @@ fn admit(
     }
     waiting.sort_by_key(|pod| (&pod.of.key, pod.of.matchup, pod.since, &pod.name));
     let most = (with_bots / WITH_BOTS_FOR_ONE_WITHOUT).max(1);
-    for pod in waiting.into_iter().take(most.saturating_sub(without)) {
-        memory.admitted.insert(pod.name.clone(), now);
-        actions.push(Action::Admit(pod.name.clone()));
-    }
+    let admitted = waiting.into_iter().take(most.saturating_sub(without));
+    let admitted = admitted.map(|pod| {
+        memory.admitted.insert(pod.name.clone(), at.now);
+        Action::Admit(pod.name.clone())
+    });
+    admitted.collect()
 }
 
-fn one(
-    settings: &Settings,
-    tournament: &Tournament,
-    observed: &Observed,
-    memory: &mut Memory,
-    now: i64,
-    actions: &mut Vec<Action>,
-    troubles: &mut Vec<String>,
-) {
-    let key = &tournament.key;
-    let jobs: Vec<&SeenJob> = of_tournament(&observed.jobs, key, |job| &job.of);
-    let pods: Vec<&SeenPod> = of_tournament(&observed.pods, key, |pod| &pod.of);
-    let open: BTreeMap<u32, &Match> = (tournament.matches.iter())
-        .map(|of| (of.number, of))
-        .collect();
-    memory.hold(tournament, &open, &pods, now);
-    (memory.failed).retain(|(of, number), _| of != key || open.contains_key(number));
-    let lacks_digest = |bot: &Bot| {
+impl<'a> SeenTournament<'a> {
+    fn new(at: SeenCluster<'a>, tournament: &'a Tournament) -> Self {
+        let key = &tournament.key;
+        Self {
+            at,
+            tournament,
+            open: (tournament.matches.iter())
+                .map(|of| (of.number, of))
+                .collect(),
+            jobs: of_tournament(&at.observed.jobs, key, |job| &job.of),
+            pods: of_tournament(&at.observed.pods, key, |pod| &pod.of),
+        }
+    }
+
+    fn reconcile(&self, memory: &mut Memory) -> ReconciledTournament {
+        let key = &self.tournament.key;
+        memory.hold(self);
+        (memory.failed).retain(|(of, number), _| of != key || self.open.contains_key(number));
+        let held = self.held_matches(memory);
+        let mut outcome = ReconciledTournament {
+            actions: self.stop_jobs(&held),
+            troubles: self.bot_troubles(memory),
+        };
+        self.make_jobs(&held, memory, &mut outcome);
+        outcome.troubles.extend(self.pod_troubles());
+        if self.tournament.isolation == Isolation::Pod {
+            outcome.actions.extend(self.make_bot_pods(memory));
+        }
+        outcome
+    }
+
+    /// Whether the image of a bot has to have a digest, and has none.
+    fn lacks_digest(&self, bot: &Bot) -> bool {
         let image = bot.image.as_ref();
-        image.is_some_and(|image| image.lacks_digest(settings))
-    };
-    let is_held = |bot: &Bot| lacks_digest(bot) || memory.is_held(key, &bot.name, now);
-    let held: BTreeSet<u32> = (open.values())
-        .filter(|of| of.bots.iter().any(is_held))
-        .map(|of| of.number)
-        .collect();
-    for bot in open.values().flat_map(|of| &of.bots) {
-        if lacks_digest(bot) {
-            troubles.push(format!(
+        image.is_some_and(|image| image.lacks_digest(self.at.settings))
+    }
+
+    /// The numbers of the matches that have a bot which can't be started.
+    fn held_matches(&self, memory: &Memory) -> BTreeSet<u32> {
+        let is_held = |bot: &Bot| {
+            self.lacks_digest(bot) || memory.is_held(&self.tournament.key, &bot.name, self.at.now)
+        };
+        (self.open.values())
+            .filter(|of| of.bots.iter().any(is_held))
+            .map(|of| of.number)
+            .collect()
+    }
+
+    /// Why bots can't be started.
+    fn bot_troubles(&self, memory: &Memory) -> Vec<String> {
+        let bots = self.open.values().flat_map(|of| &of.bots);
+        let lacking = bots.filter(|bot| self.lacks_digest(bot)).map(|bot| {
+            format!(
                 "{} has an image without a digest: expected image:NAME@sha256:DIGEST, or pinned = \
                  false in the settings of the arena",
                 bot.name
-            ));
-        }
+            )
+        });
+        let held = memory.held_of(&self.tournament.key);
+        let held = held.map(|((_, bot), held)| format!("{bot} can't be started: {}", held.why));
+        lacking.chain(held).collect()
     }
-    for ((_, bot), held) in memory.held_of(key) {
-        troubles.push(format!("{bot} can't be started: {}", held.why));
-    }
-    let mut existing: BTreeSet<String> = memory.unseen_jobs(key).map(str::to_owned).collect();
-    existing.extend(jobs.iter().map(|job| job.name.clone()));
-    let mut last: BTreeMap<u32, &SeenJob> = BTreeMap::new();
-    for job in &jobs {
-        let before = last.entry(job.of.matchup).or_insert(job);
-        if before.of.generation < job.of.generation {
-            *before = job;
-        }
-        let of = open.get(&job.of.matchup);
-        let has_ended = job.ended.is_some();
-        // One that was stopped and is wanted again, or by somebody else, would never go on.
-        let is_stopped = job.suspended && settings.queue.is_none();
-        if of.is_none_or(|of| !has_ended && (is_stopped || held.contains(&of.number))) {
-            actions.extend(stopped(job));
-        }
-    }
-    // Logs of Jobs that have ended are kept as long as nothing else needs their room.
-    let mut removable: Vec<&&SeenJob> = jobs
-        .iter()
-        .filter(|job| job.ended.is_some() && !job.leaving && open.contains_key(&job.of.matchup))
-        .collect();
-    removable.sort_by_key(|job| job.ended.as_ref().map(|ended| ended.at));
-    let mut removable = removable.into_iter();
-    for of in &tournament.matches {
-        if held.contains(&of.number) {
-            continue;
-        }
-        let id = (key.clone(), of.number);
-        let generation = match last.get(&of.number) {
-            Some(job) => match &job.ended {
-                None => continue,
-                Some(ended) if ended.complete => {
-                    memory.failed.remove(&id);
-                    if now < ended.at + SHORT_PAUSE {
-                        continue;
-                    }
-                    job.of.generation + 1
-                }
-                Some(ended) => {
-                    let failed = Failed {
-                        generation: job.of.generation,
-                        until: ended.at + pause_after(job.of.generation),
-                        trouble: failure(of, job, &ended.why, &pods),
-                    };
-                    let generation = failed.generation + 1;
-                    memory.failed.insert(id.clone(), failed);
-                    generation
-                }
-            },
-            None => 1,
+
+    /// Stops the Jobs that are not to go on.
+    fn stop_jobs(&self, held: &BTreeSet<u32>) -> Vec<Action> {
+        let is_needed = |job: &SeenJob| {
+            // One that was stopped and is wanted again, or by somebody else, would never go on.
+            let is_stopped = job.suspended && self.at.settings.queue.is_none();
+            let of = self.open.get(&job.of.matchup);
+            of.is_some_and(|of| job.ended.is_some() || !(is_stopped || held.contains(&of.number)))
         };
-        let generation = match memory.failed.get(&id) {
-            None => generation,
-            Some(failed) => {
-                troubles.push(failed.trouble.clone());
-                if now < failed.until {
-                    continue;
+        let unneeded = self.jobs.iter().filter(|job| !is_needed(job));
+        unneeded.filter_map(|job| stopped(job)).collect()
+    }
+
+    /// Makes the Jobs of matches that have none, as far as there is room.
+    fn make_jobs(
+        &self,
+        held: &BTreeSet<u32>,
+        memory: &mut Memory,
+        outcome: &mut ReconciledTournament,
+    ) {
+        let key = &self.tournament.key;
+        let mut existing: BTreeSet<String> = memory.unseen_jobs(key).map(str::to_owned).collect();
+        existing.extend(self.jobs.iter().map(|job| job.name.clone()));
+        let mut last: BTreeMap<u32, &SeenJob> = BTreeMap::new();
+        for job in &self.jobs {
+            let before = last.entry(job.of.matchup).or_insert(job);
+            if before.of.generation < job.of.generation {
+                *before = job;
+            }
+        }
+        // Logs of Jobs that have ended are kept as long as nothing else needs their room.
+        let mut removable: Vec<&&SeenJob> = (self.jobs.iter())
+            .filter(|job| job.ended.is_some() && !job.leaving)
+            .filter(|job| self.open.contains_key(&job.of.matchup))
+            .collect();
+        removable.sort_by_key(|job| job.ended.as_ref().map(|ended| ended.at));
+        let mut removable = removable.into_iter();
+        for of in &self.tournament.matches {
+            if held.contains(&of.number) {
+                continue;
+            }
+            let last = last.get(&of.number).copied();
+            let generation = self.next_generation(of, last, memory, &mut outcome.troubles);
+            let Some(generation) = generation else {
+                continue;
+            };
+            let name = names::job(key, of.number, generation);
+            if existing.contains(&name) {
+                continue;
+            }
+            // The room of a Job that is removed is free when it is gone.
+            if existing.len() >= self.at.settings.max_jobs {
+                match removable.next() {
+                    Some(job) => outcome.actions.push(Action::Remove(job.name.clone())),
+                    None => break,
                 }
-                generation.max(failed.generation + 1)
+                continue;
             }
+            existing.insert(name.clone());
+            memory.unseen.insert(name, self.at.now);
+            let job = objects::job(self.at.settings, self.tournament, of, generation);
+            outcome.actions.push(Action::Apply(Box::new(job)));
+        }
+    }
+
+    /// The generation of the Job that a match gets now, where it gets one.
+    fn next_generation(
+        &self,
+        of: &Match,
+        last: Option<&SeenJob>,
+        memory: &mut Memory,
+        troubles: &mut Vec<String>,
+    ) -> Option<u32> {
+        let now = self.at.now;
+        let id = (self.tournament.key.clone(), of.number);
+        let mut generation = 1;
+        if let Some(job) = last {
+            generation = job.of.generation + 1;
+            let ended = job.ended.as_ref()?;
+            if ended.complete {
+                memory.failed.remove(&id);
+                if now < ended.at + SHORT_PAUSE {
+                    return None;
+                }
+            } else {
+                let failed = Failed {
+                    generation: job.of.generation,
+                    until: ended.at + pause_after(job.of.generation),
+                    trouble: failure(of, job, &ended.why, &self.pods),
+                };
+                memory.failed.insert(id.clone(), failed);
+            }
+        }
+        let Some(failed) = memory.failed.get(&id) else {
+            return Some(generation);
         };
-        let name = names::job(key, of.number, generation);
-        if existing.contains(&name) {
-            continue;
-        }
-        // The room of a Job that is removed is free when it is gone.
-        if existing.len() >= settings.max_jobs {
-            match removable.next() {
-                Some(job) => actions.push(Action::Remove(job.name.clone())),
-                None => break,
+        troubles.push(failed.trouble.clone());
+        (now >= failed.until).then(|| generation.max(failed.generation + 1))
+    }
+
+    /// What Jobs and pods wait for.
+    fn pod_troubles(&self) -> Vec<String> {
+        let now = self.at.now;
+        let waiting = self.jobs.iter();
+        let waiting = waiting.filter_map(|job| waits_for_pods(job, &self.pods, now));
+        let mut troubles: Vec<String> = waiting.collect();
+        for pod in &self.pods {
+            if let Some(why) = &pod.unschedulable
+                && now >= pod.since + TOLD_AFTER
+            {
+                troubles.push(format!("no node takes the pod {}: {why}", pod.name));
             }
-            continue;
-        }
-        existing.insert(name.clone());
-        memory.unseen.insert(name, now);
-        let job = objects::job(settings, tournament, of, generation);
-        actions.push(Action::Apply(Box::new(job)));
-    }
-    for job in &jobs {
-        if let Some(trouble) = waits_for_pods(job, &pods, now) {
-            troubles.push(trouble);
-        }
-    }
-    for pod in &pods {
-        if let Some(why) = &pod.unschedulable
-            && now >= pod.since + TOLD_AFTER
-        {
-            troubles.push(format!("no node takes the pod {}: {why}", pod.name));
-        }
-        if let Some(said) = fails_again(pod, &pods, &jobs) {
-            troubles.push(format!(
-                "the referee {} failed and is started again: {said}",
-                pod.name
-            ));
-        }
-        for (container, why) in &pod.stuck {
-            // Those of bots are told by their bots' names.
-            if names::place_of(container).is_none() {
+            if let Some(said) = fails_again(pod, &self.pods, &self.jobs) {
                 troubles.push(format!(
-                    "the container {container} of the pod {} can't start: {why}",
+                    "the referee {} failed and is started again: {said}",
                     pod.name
                 ));
             }
+            for (container, why) in &pod.stuck {
+                // Those of bots are told by their bots' names.
+                if names::place_of(container).is_none() {
+                    troubles.push(format!(
+                        "the container {container} of the pod {} can't start: {why}",
+                        pod.name
+                    ));
+                }
+            }
         }
+        troubles
     }
-    for pod in &pods {
-        let Some(of) = open.get(&pod.of.matchup) else {
-            continue;
-        };
-        if tournament.isolation == Isolation::Pod {
-            bots_of(
-                settings, tournament, of, pod, observed, memory, now, actions,
-            );
-        }
-    }
-}
 
-/// Makes the pods of the bots that play with this referee, where they are not there.
-#[expect(clippy::too_many_arguments, reason = "all of them are of one moment")]
-fn bots_of(
-    settings: &Settings,
-    tournament: &Tournament,
-    of: &Match,
-    pod: &SeenPod,
-    observed: &Observed,
-    memory: &mut Memory,
-    now: i64,
-    actions: &mut Vec<Action>,
-) {
-    let (Role::Referee, Some(ip), Some((job, index)), false) =
-        (&pod.role, &pod.ip, &pod.job, pod.is_over())
-    else {
-        return;
-    };
-    let referee = RefereePod {
-        name: pod.name.clone(),
-        uid: pod.uid.clone(),
-        ip: ip.clone(),
-        job: job.clone(),
-        index: index.clone(),
-        generation: pod.of.generation,
-    };
-    for place in 0..of.bots.len() {
-        let name = names::bot_pod(&pod.name, place);
-        let is_there = observed.pods.iter().any(|pod| pod.name == name);
-        if is_there || memory.unseen.contains_key(&name) {
-            continue;
+    /// Makes the pods of the bots that play with a referee, where they are not there.
+    fn make_bot_pods(&self, memory: &mut Memory) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for pod in &self.pods {
+            let Some(of) = self.open.get(&pod.of.matchup) else {
+                continue;
+            };
+            let (Role::Referee, Some(ip), Some((job, index)), false) =
+                (&pod.role, &pod.ip, &pod.job, pod.is_over())
+            else {
+                continue;
+            };
+            let referee = RefereePod {
+                name: pod.name.clone(),
+                uid: pod.uid.clone(),
+                ip: ip.clone(),
+                job: job.clone(),
+                index: index.clone(),
+                generation: pod.of.generation,
+            };
+            for place in 0..of.bots.len() {
+                let name = names::bot_pod(&pod.name, place);
+                let is_there = self.at.observed.pods.iter().any(|pod| pod.name == name);
+                if is_there || memory.unseen.contains_key(&name) {
+                    continue;
+                }
+                let (settings, tournament) = (self.at.settings, self.tournament);
+                if let Some(pod) = objects::bot_pod(settings, tournament, of, place, &referee) {
+                    memory.unseen.insert(name, self.at.now);
+                    actions.push(Action::ApplyPod(Box::new(pod)));
+                }
+            }
         }
-        if let Some(pod) = objects::bot_pod(settings, tournament, of, place, &referee) {
-            memory.unseen.insert(name, now);
-            actions.push(Action::ApplyPod(Box::new(pod)));
-        }
+        actions
     }
 }
 
@@ -495,19 +551,14 @@ impl Memory {
     }
 
     /// Holds bots back whose containers can't start, and frees those that have started.
-    fn hold(
-        &mut self,
-        tournament: &Tournament,
-        open: &BTreeMap<u32, &Match>,
-        pods: &[&SeenPod],
-        now: i64,
-    ) {
+    fn hold(&mut self, seen: &SeenTournament<'_>) {
+        let now = seen.at.now;
         let of_container = |pod: &SeenPod, container: &str| {
             let place = names::place_of(container)?;
-            let bot = open.get(&pod.of.matchup)?.bots.get(place)?;
-            Some((tournament.key.clone(), bot.name.clone()))
+            let bot = seen.open.get(&pod.of.matchup)?.bots.get(place)?;
+            Some((seen.tournament.key.clone(), bot.name.clone()))
         };
-        for pod in pods.iter().filter(|pod| !pod.leaving) {
+        for pod in seen.pods.iter().filter(|pod| !pod.leaving) {
             for container in &pod.ran {
                 let Some(bot) = of_container(pod, container) else {
                     continue;
@@ -519,7 +570,7 @@ impl Memory {
                 }
             }
         }
-        for pod in pods.iter().filter(|pod| !pod.is_over()) {
+        for pod in seen.pods.iter().filter(|pod| !pod.is_over()) {
             for (container, why) in &pod.stuck {
                 let Some(bot) = of_container(pod, container) else {
                     continue;
