@@ -136,10 +136,8 @@ impl WorkArgs {
         launch.archives = self.archives()?;
         launch.cores = cores;
         let workers = Workers::start(launch.open(env::current_dir()?)?, concurrency)?;
-        let workers = workers.with_bounds(ChunkBounds {
-            chunks: NonZeroU64::new(self.chunks),
-            games: self.games.map(u64::from).and_then(NonZeroU64::new),
-        });
+        let games = self.games.map(u64::from).and_then(NonZeroU64::new);
+        let workers = workers.with_bounds(ChunkBounds::new(NonZeroU64::new(self.chunks), games));
         let session = SessionId(random_bytes()?);
         let name = self.name.clone().unwrap_or_else(|| machine.host.clone());
         let can = Arc::new(Abilities::Remote(machine.clone()));

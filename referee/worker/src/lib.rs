@@ -5,7 +5,6 @@
 
 mod abilities;
 mod bots;
-mod bounds;
 mod buckets;
 mod dispatch;
 mod games;
@@ -20,7 +19,6 @@ mod workers;
 
 pub use abilities::{Abilities, Machine, Need};
 pub use bots::{BotPool, ChunkBots};
-pub use bounds::ChunkBounds;
 pub use buckets::{Buckets, bucket};
 pub use dispatch::{Dispatch, DispatchError};
 pub use games::{BotGames, ChunkGame, Games, Packed, WorkError};
@@ -28,5 +26,5 @@ pub use packer::Packer;
 pub use records::{ReadError, RecordFolder, read_record, write_whole};
 pub use stop::Stop;
 pub use summary::{Summary, course, moves};
-pub use worker::Worker;
+pub use worker::{ChunkBounds, Worker};
 pub use workers::{WorkerIdentity, Workers};

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    num::NonZeroU64,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -13,7 +14,10 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use parking_lot::Mutex;
 use referee_core::{GameKind, PerSeat, Record};
 use referee_games::{Fixture, game};
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{Semaphore, mpsc},
+    time::Instant,
+};
 
 use crate::{
     Abilities, ChunkGame, Dispatch, Games, Stop, WorkError,
@@ -41,12 +45,35 @@ pub struct Worker<D, G> {
     pub scope: Option<Scope>,
     /// How many games it plays at once, at least one.
     pub games_at_once: usize,
+    /// How much it plays.
+    pub bounds: ChunkBounds,
     /// Where it gets its work.
     pub dispatch: Arc<D>,
     /// What plays its games.
     pub games: Arc<G>,
     /// Stops it.
     pub stop: Stop,
+}
+
+/// How much the workers of a process play, where that is not left to them.
+#[derive(Clone, Debug, Default)]
+pub struct ChunkBounds {
+    /// The chunks that all of them together may still ask for.
+    pub(crate) chunks: Option<Arc<Semaphore>>,
+    games: Option<NonZeroU64>,
+}
+
+impl ChunkBounds {
+    /// Bounds of workers that end after so many chunks in all, and that ask for so many games a
+    /// chunk, however long a game takes.
+    #[must_use]
+    pub fn new(chunks: Option<NonZeroU64>, games: Option<NonZeroU64>) -> Self {
+        let chunks = chunks.map(|chunks| {
+            let chunks = usize::try_from(chunks.get()).unwrap_or(usize::MAX);
+            Arc::new(Semaphore::new(chunks.min(Semaphore::MAX_PERMITS)))
+        });
+        Self { chunks, games }
+    }
 }
 
 /// A chunk while it is played.
@@ -79,12 +106,21 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
         // What a game takes, as far as has been seen.
         let mut a_game = CHUNK;
         while !worker.stop.is_finishing() {
+            // Where no chunk comes, another worker may ask for it.
+            let chunk = match &worker.bounds.chunks {
+                None => None,
+                Some(left) => match left.try_acquire() {
+                    Ok(one) => Some(one),
+                    Err(_) => return Ok(()),
+                },
+            };
             let fit = (CHUNK.as_secs_f64() / a_game.as_secs_f64().max(1e-6)) as u64;
+            let games = fit.clamp(1, 4096).saturating_mul(at_once as u64);
             let request = LeaseRequest {
                 worker: worker.name.clone(),
                 session: worker.session,
                 can: worker.can.clone(),
-                games: fit.clamp(1, 4096).saturating_mul(at_once as u64),
+                games: worker.bounds.games.map_or(games, NonZeroU64::get),
                 scope: worker.scope.clone(),
             };
             let leased = tokio::select! {
@@ -96,6 +132,9 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
                 LeaseReply::Over => return Ok(()),
                 LeaseReply::Wait => {}
                 LeaseReply::Work(lease) => {
+                    if let Some(chunk) = chunk {
+                        chunk.forget();
+                    }
                     let parallel = at_once.min(lease.games.len()) as f64;
                     let began = Instant::now();
                     let played = worker.clone().play(*lease).await?;

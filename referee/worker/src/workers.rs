@@ -1,13 +1,12 @@
 //! The workers of one process: one a core, which share bots and threads.
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use referee::{Cores, Pool, core_count, referee_threads};
 
 use crate::{
     Abilities, BotGames, BotPool, ChunkBounds, Dispatch, Packer, Stop, WorkError, Worker,
-    bounds::Bounded,
     lease::{Scope, SessionId},
 };
 use referee_bots::LaunchContext;
@@ -86,7 +85,6 @@ impl Workers {
         stop: &Stop,
     ) -> Result<(), WorkError> {
         let count = self.count();
-        let dispatch = Arc::new(Bounded::new(dispatch, self.bounds));
         let working = (0..count).map(|number| {
             // The first ones take what is left over.
             let more = usize::from(number < self.concurrency % count);
@@ -96,6 +94,7 @@ impl Workers {
                 can: who.can.clone(),
                 scope: who.scope.clone(),
                 games_at_once: self.concurrency / count + more,
+                bounds: self.bounds.clone(),
                 dispatch: dispatch.clone(),
                 games: self.games.clone(),
                 stop: stop.clone(),
@@ -108,10 +107,9 @@ impl Workers {
     /// How many workers there are. One that gets no chunk would keep its share of the games that
     /// are played at once from the others.
     fn count(&self) -> usize {
-        let count = self.concurrency.min(core_count());
-        let chunks = self.bounds.chunks.map(NonZeroU64::get);
-        let chunks = chunks.and_then(|chunks| usize::try_from(chunks).ok());
-        count.min(chunks.unwrap_or(usize::MAX)).max(1)
+        let chunks = self.bounds.chunks.as_ref();
+        let chunks = chunks.map_or(usize::MAX, |left| left.available_permits());
+        self.concurrency.min(core_count()).min(chunks).max(1)
     }
 
     /// Stops every process of a bot.

@@ -127,6 +127,7 @@ fn worker(dispatch: &Arc<Replies>, stop: &Stop) -> Worker<Replies, BotGames> {
     Worker {
         name: "worker".to_owned(),
         games_at_once: 1,
+        bounds: ChunkBounds::default(),
         dispatch: dispatch.clone(),
         session: None,
         can: Arc::new(Abilities::Local),
@@ -373,10 +374,7 @@ async fn workers_end_after_so_many_chunks_in_all() {
             of_nobody(1),
             of_nobody(1),
         ]));
-        let bounds = ChunkBounds {
-            chunks: NonZeroU64::new(3),
-            games: NonZeroU64::new(7),
-        };
+        let bounds = ChunkBounds::new(NonZeroU64::new(3), NonZeroU64::new(7));
         run_within(bounds, at_once, &dispatch).await;
         let heard = dispatch.heard.lock();
         assert_eq!(heard.given_back.len(), 3, "{at_once} at once");

@@ -11,8 +11,8 @@ use referee_core::{Record, pack};
 use referee_games::{GAMES, Sitting};
 use referee_net::{DialOptions, channel};
 use referee_worker::{
-    Abilities, ChunkGame, Dispatch, DispatchError, Games, Machine, Packed, Stop, Summary,
-    WorkError, Worker,
+    Abilities, ChunkBounds, ChunkGame, Dispatch, DispatchError, Games, Machine, Packed, Stop,
+    Summary, WorkError, Worker,
     lease::{
         GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply, LeaseRequest, LiveUpdate,
         ReportReply, SessionId,
@@ -61,6 +61,7 @@ impl KnownGames {
                 matchup: None,
             }),
             games_at_once: at_once,
+            bounds: ChunkBounds::default(),
             dispatch: Arc::new(Timed {
                 remote: remote.clone(),
                 games: self.games,

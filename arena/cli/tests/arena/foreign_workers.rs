@@ -11,7 +11,8 @@ use referee_core::{PerSeat, Record, Seat, Verdict, pack};
 use referee_games::{Fixture, Sitting, game};
 use referee_net::{DialOptions, Target, channel};
 use referee_worker::{
-    Abilities, ChunkGame, Dispatch as _, Games, Machine, Packed, Stop, Summary, WorkError, Worker,
+    Abilities, ChunkBounds, ChunkGame, Dispatch as _, Games, Machine, Packed, Stop, Summary,
+    WorkError, Worker,
     lease::{GameReport, Lease, LeaseReply, LeaseRequest, ReportReply, SessionId},
     remote::{RemoteDispatch, RemoteOptions, wire},
 };
@@ -273,6 +274,7 @@ impl Foreign {
             can: self.can.clone(),
             scope: None,
             games_at_once: 1,
+            bounds: ChunkBounds::default(),
             dispatch: self.dispatch.clone(),
             games: Arc::new(Forged),
             stop: Stop::default(),

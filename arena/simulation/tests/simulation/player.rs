@@ -14,7 +14,7 @@ use referee_bots::{Launcher, Reach, Scheme, Schemes, Trust};
 use referee_games::GAMES;
 use referee_net::{Bearer, Token};
 use referee_worker::{
-    Abilities, Machine, Stop, WorkError, Worker,
+    Abilities, ChunkBounds, Machine, Stop, WorkError, Worker,
     lease::SessionId,
     remote::{RemoteDispatch, RemoteOptions},
 };
@@ -91,6 +91,7 @@ impl Player {
             can: Arc::new(Abilities::Remote(machine)),
             scope: None,
             games_at_once: self.worker.games_at_once,
+            bounds: ChunkBounds::default(),
             dispatch: remote.clone(),
             games: Arc::new(games),
             stop: stop.clone(),

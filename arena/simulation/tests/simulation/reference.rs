@@ -8,7 +8,7 @@ use arena_tournament::{
 };
 use referee_bots::Entry;
 use referee_core::Root;
-use referee_worker::{Abilities, Stop, Worker};
+use referee_worker::{Abilities, ChunkBounds, Stop, Worker};
 
 use crate::{games::Functions, player::schemes, table::Table};
 
@@ -42,6 +42,7 @@ async fn play(definition: Definition, bots: &[String], root: Root) -> Table {
         can: Arc::new(Abilities::Local),
         scope: None,
         games_at_once: 1,
+        bounds: ChunkBounds::default(),
         dispatch: Arc::new(dispatcher.await.expect("a dispatcher")),
         games: Arc::new(Functions::at_once()),
         stop: Stop::default(),
