@@ -30,10 +30,9 @@ pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Settings> {
 
 /// What has the cluster play, if it can be reached.
 pub(crate) async fn controller(
-    file: Option<&Path>,
+    settings: Settings,
     tournaments: Arc<Tournaments<Store>>,
 ) -> anyhow::Result<Controller<Playing>> {
-    let settings = settings(file)?;
     let client = client().await?;
     let playing = Playing {
         tournaments,
@@ -66,9 +65,11 @@ fn games<R: Results>(settings: &Settings, dispatcher: &Dispatcher<R>) -> u64 {
 }
 
 /// What is left of each tournament that is being played, in chunks.
-pub(crate) fn chunks_left(tournaments: &Tournaments<Store>) -> Vec<(String, u64)> {
-    let settings = Settings::default();
-    tournaments.chunks_left(&|dispatcher| games(&settings, dispatcher), MOST_MATCHES)
+pub(crate) fn chunks_left(
+    settings: &Settings,
+    tournaments: &Tournaments<Store>,
+) -> Vec<(String, u64)> {
+    tournaments.chunks_left(&|dispatcher| games(settings, dispatcher), MOST_MATCHES)
 }
 
 /// The tournaments that are being played.
@@ -115,4 +116,121 @@ fn tournament(told: &WithPods) -> Option<Tournament> {
         told.games,
         &told.matches,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use arena_dispatch::TournamentOptions;
+    use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
+    use arena_store::{NewEntrant, NewTournament, Wish};
+    use arena_tournament::{Definition, Observer, Plan, Silent};
+    use referee_bots::Schemes;
+    use referee_core::{Limits, Root};
+    use referee_worker::{
+        Abilities, Dispatch as _, Summary,
+        lease::{GameReport, LeaseReply, LeaseRequest, ReportReply},
+    };
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    /// Ten games between two bots.
+    fn cup() -> NewTournament {
+        let kind = referee_games::game("othello").unwrap();
+        let definition = Definition {
+            game: kind.info().name.to_owned(),
+            shape: ScheduleShape::RoundRobin {},
+            deals: 5,
+            seatings: Seatings::Rotations,
+            setups: vec![kind.setup(&serde_json::Value::Null).unwrap()],
+            limits: Limits::default(),
+            memory_mib: None,
+            sprt: None,
+            patience: SetAsideRule::default(),
+            filler: "exec:true".to_owned(),
+            time: None,
+            kubernetes: None,
+            directory: std::env::temp_dir(),
+        };
+        let entrant = |name: &str| NewEntrant {
+            name: name.to_owned(),
+            version: "1".to_owned(),
+            spec: "exec:true".to_owned(),
+            owner: None,
+            identity: None,
+        };
+        NewTournament {
+            name: "cup".to_owned(),
+            game: definition.game.clone(),
+            rules_version: kind.info().rules_version,
+            definition: serde_json::to_value(&definition).unwrap(),
+            root: Root::new([7; 32]),
+            reproduction: false,
+            entrants: vec![entrant("a"), entrant("b")],
+            created_unix_ms: 0,
+        }
+    }
+
+    /// Plays one game, in which each bot thinks for 15 seconds.
+    async fn play_one(tournaments: &Tournaments<Store>) {
+        let request = LeaseRequest {
+            worker: "one".to_owned(),
+            session: None,
+            can: Arc::new(Abilities::Local),
+            games: 1,
+            scope: None,
+        };
+        let LeaseReply::Work(lease) = tournaments.lease(request).await.unwrap() else {
+            panic!("nothing has been played");
+        };
+        let summary = Summary {
+            places: vec![1, 1],
+            scores: vec![32, 32],
+            reason: "full".to_owned(),
+            fouls: Vec::new(),
+            plies: 60,
+            thought_us: vec![15_000_000; 2],
+            thinking: vec![BTreeMap::new(); 2],
+            excused: vec![0; 2],
+            course: 0,
+            play_hash: String::new(),
+        };
+        let report = GameReport {
+            lease: lease.id,
+            key: lease.games[0].key,
+            summary,
+            record: Some(Vec::new()),
+        };
+        let reply = tournaments.report(report).await.unwrap();
+        assert_eq!(reply, ReportReply::Accepted);
+    }
+
+    #[tokio::test]
+    async fn the_chunks_that_are_left_are_as_long_as_the_operator_says() {
+        let store = Store::open_in_memory().await.unwrap();
+        let id = store.create(&cup()).await.unwrap().id;
+        store.set_wish(id, Some(Wish::Play)).await.unwrap();
+        let observer = Box::new(|_: &str, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
+        let options = TournamentOptions::default();
+        let tournaments = Tournaments::new(store, Schemes::with(vec![]), options, observer);
+        let stop = CancellationToken::new();
+        let told = async {
+            play_one(&tournaments).await;
+            let told = [1, 60, 3600].map(|chunk_seconds| {
+                let settings = Settings {
+                    chunk_seconds,
+                    ..Settings::default()
+                };
+                chunks_left(&settings, &tournaments)
+            });
+            stop.cancel();
+            told
+        };
+        let both = async { tokio::join!(told, tournaments.supervise(&stop)) };
+        let both = tokio::time::timeout(Duration::from_secs(60), both).await;
+        let (told, _) = both.expect("it ends");
+        assert_eq!(told.map(|told| told[0].1), [10, 5, 1]);
+    }
 }

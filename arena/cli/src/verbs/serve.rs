@@ -14,6 +14,7 @@ use anyhow::Context as _;
 use arena_dispatch::{
     Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve,
 };
+use arena_kubernetes::Settings;
 use arena_store::Store;
 use arena_tournament::{LEASE, Observer, RunEvent, parse_limit};
 use arena_web::{Hub, HubObserver};
@@ -129,12 +130,16 @@ impl Serve {
         let stop = stop::on_signals(Some(self.grace))?;
         let hub = page.as_ref().map(|page| page.hub.clone());
         let tournaments = Arc::new(self.tournaments(store.clone(), hub, &stop)?);
+        let settings = self.kubernetes.as_ref();
+        let settings = settings.map(|file| pods::settings(file.as_deref()));
+        let settings = settings.transpose()?;
         if let Some(metrics) = metrics {
             metrics.serve()?;
-            tokio::spawn(count(store.clone(), tournaments.clone()));
+            let settings = settings.clone().unwrap_or_default();
+            tokio::spawn(count(store.clone(), tournaments.clone(), settings));
         }
-        let cluster = match &self.kubernetes {
-            Some(file) => Some(pods::controller(file.as_deref(), tournaments.clone()).await?),
+        let cluster = match settings {
+            Some(settings) => Some(pods::controller(settings, tournaments.clone()).await?),
             None => None,
         };
         let shares = self.file_shares(page.is_some())?;
@@ -332,11 +337,11 @@ impl Observer for Observers {
 }
 
 /// Keeps the metrics of workers as the store has them, and of what is left to be played.
-async fn count(store: Store, tournaments: Arc<Tournaments<Store>>) {
+async fn count(store: Store, tournaments: Arc<Tournaments<Store>>, settings: Settings) {
     let mut known = BTreeSet::new();
     loop {
         tokio::time::sleep(Duration::from_secs(2)).await;
-        metrics::left(&pods::chunks_left(&tournaments), &mut known);
+        metrics::left(&pods::chunks_left(&settings, &tournaments), &mut known);
         match store.sessions().await {
             Ok(sessions) => metrics::workers(&sessions),
             Err(error) => tracing::debug!(%error, "could not read what is known of workers"),
