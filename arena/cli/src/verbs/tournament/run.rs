@@ -63,7 +63,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     seed_file: Option<PathBuf>,
     #[command(flatten)]
-    go_on: GoOn,
+    args: PlayArgs,
 }
 
 #[derive(Args)]
@@ -71,7 +71,7 @@ pub(crate) struct Resume {
     /// Its name.
     name: String,
     #[command(flatten)]
-    go_on: GoOn,
+    args: PlayArgs,
 }
 
 /// Where a tournament is played.
@@ -94,7 +94,7 @@ impl From<PlayedOn> for On {
 
 /// How it is run.
 #[derive(Args)]
-pub(crate) struct GoOn {
+pub(crate) struct PlayArgs {
     #[command(flatten)]
     store: StoreAt,
     #[command(flatten)]
@@ -177,7 +177,7 @@ Examples:
 impl Run {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         // Who asks for what is not possible leaves no store behind.
-        let known = self.go_on.store.open_if_there().await?;
+        let known = self.args.store.open_if_there().await?;
         let schemes = schemes()?;
         let directory = std::env::current_dir()?;
         let context = Context {
@@ -192,12 +192,12 @@ impl Run {
         }
         let typed = typed_root(self.seed.as_deref(), self.seed_file.as_deref())?;
         if self.dry_run {
-            return dry_run(&planned, typed.as_ref(), self.go_on.format);
+            return dry_run(&planned, typed.as_ref(), self.args.format);
         }
-        let metrics = self.go_on.metrics.listen().await?;
+        let metrics = self.args.metrics.listen().await?;
         let store = match known {
             Some(store) => store,
-            None => self.go_on.store.open().await?,
+            None => self.args.store.open().await?,
         };
         if let Some(known) = store.tournament(&planned.name).await? {
             return usage(exists(&known, &planned, &self.file));
@@ -207,14 +207,12 @@ impl Run {
         let created = create(&store, &planned, root, reproduction).await?;
         if planned.definition.kubernetes.is_some() {
             store.set_wish(created.id, Some(Wish::Play)).await?;
-            let end = self.go_on.follow(&store, &created.name).await;
+            let end = self.args.follow(&store, &created.name).await;
             store.close().await;
             return end;
         }
-        let end = self
-            .go_on
-            .go_on(&store, &created, self.secrets(&planned), metrics)
-            .await;
+        let secrets = self.secrets(&planned);
+        let end = self.args.play(&store, &created, secrets, metrics).await;
         // Of SQLite's files one is left then.
         store.close().await;
         end
@@ -346,25 +344,27 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
 
 impl Resume {
     pub(super) async fn run(self) -> anyhow::Result<End> {
-        let metrics = self.go_on.metrics.listen().await?;
-        let (store, tournament) = self.go_on.store.find(&self.name).await?;
+        let metrics = self.args.metrics.listen().await?;
+        let (store, tournament) = self.args.store.find(&self.name).await?;
         if tournament.state.is_final() {
             report::note(&format!(
                 "{} is over; nothing is left to be played",
                 self.name
             ));
             let shown = Shown::of(&store, tournament).await?;
-            shown.show(self.go_on.format)?;
+            shown.show(self.args.format)?;
             return Ok(shown.exit_code());
         }
-        let go_on = &self.go_on;
         if Definition::of(&tournament)?.kubernetes.is_some() {
             store.set_wish(tournament.id, Some(Wish::Play)).await?;
-            let end = go_on.follow(&store, &tournament.name).await;
+            let end = self.args.follow(&store, &tournament.name).await;
             store.close().await;
             return end;
         }
-        let end = go_on.go_on(&store, &tournament, Vec::new(), metrics).await;
+        let end = self
+            .args
+            .play(&store, &tournament, Vec::new(), metrics)
+            .await;
         store.close().await;
         end
     }
@@ -373,7 +373,7 @@ impl Resume {
 /// How often the store is asked how far a tournament is that another arena plays.
 const GLANCE: Duration = Duration::from_secs(1);
 
-impl GoOn {
+impl PlayArgs {
     /// Waits until a tournament is over that another arena plays, and shows it. Whoever stops
     /// waiting does not stop the tournament.
     async fn follow(&self, store: &Store, name: &str) -> anyhow::Result<End> {
@@ -416,8 +416,8 @@ impl GoOn {
         Ok(shown.exit_code())
     }
 
-    /// Plays on; the bots do not see these files, either.
-    async fn go_on(
+    /// Plays what is left of a tournament; the bots do not see these files, either.
+    async fn play(
         &self,
         store: &Store,
         tournament: &Tournament,
