@@ -22,7 +22,7 @@ use arena_ladder::{
 };
 use arena_store::FirstFoul;
 use arena_tournament::{
-    Definition, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, needs_own_deals,
+    Definition, FILLER, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, needs_own_deals,
     parse_limit, read_openings, run, secret_root,
 };
 use clap::Args;
@@ -54,12 +54,8 @@ pub(crate) struct RunArgs {
     /// The same, read from a file that only you can read.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     seed_file: Option<PathBuf>,
-    /// The time limit for one move; an answer at exactly this time is late.
-    #[arg(long, env = "ARENA_MOVE_LIMIT", default_value = "3s", value_parser = parse_limit)]
-    move_limit: Duration,
-    /// The time limit for a bot to start and say that it is ready.
-    #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = parse_limit)]
-    start_limit: Duration,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// How much memory a bot process may add after it has started, in MiB.
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     memory_limit: Option<u64>,
@@ -79,6 +75,17 @@ pub(crate) struct RunArgs {
     launch: LaunchArgs,
     #[command(flatten)]
     records: RecordArgs,
+}
+
+/// How long bots may take.
+#[derive(Args)]
+pub(crate) struct LimitArgs {
+    /// The time limit for one move; an answer at exactly this time is late.
+    #[arg(long, env = "ARENA_MOVE_LIMIT", default_value = move_limit(), value_parser = parse_limit)]
+    move_limit: Duration,
+    /// The time limit for a bot to start and say that it is ready.
+    #[arg(long, env = "ARENA_START_LIMIT", default_value = start_limit(), value_parser = parse_limit)]
+    start_limit: Duration,
 }
 
 /// Where records go.
@@ -152,14 +159,33 @@ impl RunArgs {
             let setup = kind.setup(&setup);
             settings.setups = vec![setup.or_else(|error| usage(format!("--setup: {error}")))?];
         }
-        settings.limits.start = self.start_limit;
-        settings.limits.per_move = self.move_limit;
+        settings.limits = self.limits.limits();
         settings.memory_mib = self.memory_limit;
         settings.concurrency = self.concurrency.map(|games| games as usize);
         settings.records = self.records.clone();
         settings.cores = self.pin.cores()?;
         Ok(settings)
     }
+}
+
+impl LimitArgs {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            start: self.start_limit,
+            per_move: self.move_limit,
+            ..Limits::default()
+        }
+    }
+}
+
+/// The time limit for one move if nobody says, as it is typed.
+pub(crate) fn move_limit() -> String {
+    humantime::format_duration(Limits::default().per_move).to_string()
+}
+
+/// The time limit for a start if nobody says, as it is typed.
+pub(crate) fn start_limit() -> String {
+    humantime::format_duration(Limits::default().start).to_string()
 }
 
 /// The root that was typed, or lies in a file.
@@ -239,9 +265,12 @@ impl Settings {
             sprt,
             patience: match sprt {
                 None => never,
-                Some(_) => SetAsideRule { starts: 3, ..never },
+                Some(_) => SetAsideRule {
+                    fouls: u32::MAX,
+                    ..SetAsideRule::default()
+                },
             },
-            filler: "house:random".to_owned(),
+            filler: FILLER.to_owned(),
             time: None,
             kubernetes: None,
             directory: self.directory.clone(),

@@ -20,6 +20,11 @@ use crate::{
     suggest::hint,
 };
 
+/// The deals of a match between any two, if nobody says how many.
+pub const DEALS: u64 = 10;
+/// The bot that takes seats which nobody has, if nobody says which.
+pub const FILLER: &str = "house:random";
+
 /// The most bytes of a file: 1 KiB for each of the most bots.
 const LARGEST: u64 = 4 * 1024 * 1024;
 /// The most bytes of a list of openings.
@@ -261,7 +266,7 @@ impl File {
             return usage("seatings: expected \"rotations\" or \"all\"");
         }
         let deals = self.deals.unwrap_or(match shape {
-            ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => 10,
+            ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => DEALS,
             ScheduleShape::Swiss { .. } | ScheduleShape::Ladder { .. } => 2,
             ScheduleShape::SingleElimination { .. } | ScheduleShape::DoubleElimination {} => 3,
         });
@@ -275,7 +280,7 @@ impl File {
                 );
             }
         }
-        let filler = self.filler.clone().unwrap_or_else(|| "house:random".into());
+        let filler = self.filler.clone().unwrap_or_else(|| FILLER.to_owned());
         let entry = Entry::read(&format!("filler={filler}"), context.schemes)
             .or_else(|error| usage(format!("filler: {error}")))?;
         entry.check_game(kind.info(), context.directory)?;

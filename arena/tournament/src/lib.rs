@@ -31,8 +31,8 @@ use std::time::SystemTime;
 
 pub use clock::WallClock;
 pub use definition::{
-    Context, Definition, On, Planned, chance, find_game, needs_own_deals, parse_limit,
-    read_openings,
+    Context, DEALS, Definition, FILLER, On, Planned, chance, find_game, needs_own_deals,
+    parse_limit, read_openings,
 };
 pub use dispatch::{
     DispatchOptions, Dispatcher, LEASE, Lapse, LostLease, NotHeld, OpenMatch, Patience,

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use arena_events::{Event, run::RunCommand};
 use arena_ladder::{ScheduleShape, Seatings, Sprt};
 use arena_store::GameRow;
-use arena_tournament::find_game;
+use arena_tournament::{DEALS, find_game};
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser as _},
@@ -33,7 +33,7 @@ pub(crate) struct Match {
     #[arg(long = "bot", value_name = "NAME=SPEC", required = true)]
     bots: Vec<String>,
     /// How many deals; each is played from every seating.
-    #[arg(long, alias = "rounds", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, alias = "rounds", default_value_t = DEALS, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     deals: u64,
     /// From which seatings each deal is played: for four bots 4 or all 24.
     #[arg(long, value_parser = seatings(), default_value = "rotations")]

@@ -24,7 +24,12 @@ use referee_worker::RecordFolder;
 
 use self::print::Printer;
 use super::{Format, games_of};
-use crate::{End, bots::schemes, play::RunFolder, report, stop, usage};
+use crate::{
+    End,
+    bots::schemes,
+    play::{RunFolder, move_limit, start_limit},
+    report, stop, usage,
+};
 
 /// Puts a bot through every call of its games, whole games from each seat, several
 /// at once, a game that is resumed, streams that are cancelled, and many games in a
@@ -54,10 +59,10 @@ pub(crate) struct Check {
     #[arg(long = "game", value_name = "GAME")]
     games_played: Vec<String>,
     /// The time limit for one move; an answer at exactly this time is late.
-    #[arg(long, default_value = "3s", value_parser = parse_limit)]
+    #[arg(long, default_value = move_limit(), value_parser = parse_limit)]
     move_limit: Duration,
     /// The time limit for the bot to start and say that it is ready.
-    #[arg(long, default_value = "10s", value_parser = parse_limit)]
+    #[arg(long, default_value = start_limit(), value_parser = parse_limit)]
     start_limit: Duration,
     /// How much memory its process may add after it has started, in MiB.
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]

@@ -10,7 +10,7 @@ use arena_events::{
 };
 use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
-use arena_tournament::{Plan, events, find_game, parse_limit};
+use arena_tournament::{Plan, events, find_game};
 use clap::Args;
 use referee_bots::{Entry, read_input_text};
 use referee_cli::LaunchArgs;
@@ -21,7 +21,7 @@ use serde::Deserialize;
 use super::{Answer, HEADER, Paper, started};
 use crate::{
     End,
-    play::{RecordArgs, RunFolder, Settings},
+    play::{LimitArgs, RecordArgs, RunFolder, Settings},
     report::{self, plural},
     stop, usage,
 };
@@ -71,12 +71,8 @@ pub(crate) struct Cases {
     /// 2 MiB of memory. They are shown in any case.
     #[arg(long)]
     enforce: bool,
-    /// The time limit for one move; an answer at exactly this time is late.
-    #[arg(long, env = "ARENA_MOVE_LIMIT", default_value = "3s", value_parser = parse_limit)]
-    move_limit: Duration,
-    /// The time limit for a bot to start and say that it is ready.
-    #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = parse_limit)]
-    start_limit: Duration,
+    #[command(flatten)]
+    limits: LimitArgs,
     #[command(flatten)]
     launch: LaunchArgs,
     #[command(flatten)]
@@ -159,10 +155,8 @@ impl Cases {
         settings.hidden.extend(self.cases.clone());
         settings.concurrency = Some(1);
         settings.limits = Limits {
-            start: self.start_limit,
-            per_move: self.move_limit,
             budget: self.enforce.then_some(BUDGET),
-            ..Limits::default()
+            ..self.limits.limits()
         };
         let candidate = Entry::read(&self.paper.bot, &settings.schemes)?;
         settings.check_bots(std::slice::from_ref(&candidate))?;

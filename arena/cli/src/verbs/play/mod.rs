@@ -25,7 +25,7 @@ use self::{
     table::Table,
     words::Language,
 };
-use crate::{End, bots::schemes, draw::Signs, report, usage};
+use crate::{End, bots::schemes, draw::Signs, play::move_limit, report, usage};
 
 /// On a terminal it takes the full screen, with keys and a mouse. Through a pipe, or with --plain, it
 /// reads lines: you type your moves, or `help`.
@@ -53,7 +53,7 @@ pub(crate) struct Play {
     #[arg(long)]
     seed: Option<String>,
     /// The time limit of bots for one move. You have none without --timed.
-    #[arg(long, default_value = "3s", value_parser = parse_limit)]
+    #[arg(long, default_value = move_limit(), value_parser = parse_limit)]
     move_limit: Duration,
     /// You have the same limit; an answer that comes later loses.
     #[arg(long)]
