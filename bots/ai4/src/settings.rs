@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 /// What a search is made of. Each can be left out, to see what it is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Idea {
     /// Deals are drawn by how well they explain what was played. Without it all deals that fit are
     /// equally likely.
@@ -19,31 +20,6 @@ pub enum Idea {
     Race,
     /// Rounds are played out. Without it the move that looks best at first sight is played.
     Playouts,
-}
-
-impl Idea {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Belief,
-        Self::Styles,
-        Self::Worth,
-        Self::Endgame,
-        Self::Race,
-        Self::Playouts,
-    ];
-
-    /// A word for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Belief => "belief",
-            Self::Styles => "styles",
-            Self::Worth => "worth",
-            Self::Endgame => "endgame",
-            Self::Race => "race",
-            Self::Playouts => "playouts",
-        }
-    }
 }
 
 /// A set of ideas.

@@ -33,7 +33,7 @@ pub mod weights;
 
 pub use board::{Board, NotABoard};
 pub use engine::{Answer, Engine, Exactness, Limit, Options, Scored, Solution};
-pub use idea::{Idea, NotAnIdea};
+pub use idea::Idea;
 pub use search::probe_depth;
 pub use square::{NotASquare, Square, Squares};
 

@@ -101,7 +101,7 @@ impl PlayerOptions {
         let playouts =
             parameters.get("playouts", "a number of playouts, at least 1", |n| *n > 0)?;
         let level = parameters.level()?;
-        let without = parameters.list("without", &Idea::ALL, Idea::name)?;
+        let without = parameters.list("without")?;
         let seed = parameters.get("seed", "a whole number", |_| true)?;
         let threads = parameters.threads()?;
         let level = level.map(|level| BY_LEVEL[level - 1]);
@@ -276,6 +276,8 @@ fn begin(view: &View, options: &PlayerOptions, weights: &Arc<Weights>, seed: u64
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantNames as _;
+
     use super::*;
 
     #[test]
@@ -304,7 +306,7 @@ mod tests {
              playouts, with commas between"
         );
         let told = BOT.parameters.iter().find(|one| one.name == "without");
-        let names = Idea::ALL.map(Idea::name).join(", ");
+        let names = Idea::VARIANTS.join(", ");
         assert!(told.unwrap().summary.contains(&names));
     }
 

@@ -7,6 +7,7 @@ use edge::{Board, Engine, Exactness, Idea, Limit, Options, Scored, book::Book, w
 use rand::{RngExt as _, SeedableRng as _, seq::IteratorRandom as _};
 use rand_chacha::ChaCha8Rng;
 use referee_games::othello::{Othello, Square};
+use strum::VariantNames as _;
 
 use crate::{
     Games, HouseBot, LEVELS, Parameter, Parameters, SpecError,
@@ -96,7 +97,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         "no beside depth, nodes or level, which always play the same",
         !ponders || (level, depth, nodes) == (None, None, None),
     )?;
-    let ideas = Idea::ALL.map(Idea::name).join(", ");
+    let ideas = Idea::VARIANTS.join(", ");
     let without = parameters.get("without", &format!("one of {ideas}"), |_| true)?;
     let strength = match (level, depth, nodes) {
         (Some(level), _, _) => Strength::Level(level),
@@ -293,9 +294,9 @@ mod tests {
     #[test]
     fn every_idea_can_be_left_out_and_no_other() {
         let parameter = BOT.parameters.iter().find(|it| it.name == "without");
-        for idea in Idea::ALL {
-            assert!(parameter.unwrap().summary.contains(idea.name()));
-            assert!(crate::bot(&format!("edge?without={}", idea.name())).is_ok());
+        for idea in Idea::VARIANTS {
+            assert!(parameter.unwrap().summary.contains(idea));
+            assert!(crate::bot(&format!("edge?without={idea}")).is_ok());
         }
         assert_eq!(
             crate::bot("edge?without=luck").err().unwrap().to_string(),

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, num::NonZeroUsize, str::FromStr, time::Duration};
 
+use strum::VariantNames;
+
 use crate::{HouseBot, Parameter};
 
 /// How many levels a bot has that has levels.
@@ -201,20 +203,15 @@ impl Parameters {
             .map(|_| ())
     }
 
-    /// Some of `known`, by their names with commas between; none where it was not given.
+    /// Some of the variants of an enum, by their names with commas between; none where it was not
+    /// given.
     ///
     /// # Errors
     ///
     /// [`SpecError::Value`] lists the names.
-    pub fn list<T: Copy>(
-        &self,
-        name: &'static str,
-        known: &[T],
-        called: impl Fn(T) -> &'static str,
-    ) -> Result<Vec<T>, SpecError> {
-        let names: Vec<_> = known.iter().map(|&one| called(one)).collect();
-        let expected = format!("some of {}, with commas between", names.join(", "));
-        let one = |text: &str| known.iter().copied().find(|&one| called(one) == text);
+    pub fn list<T: FromStr + VariantNames>(&self, name: &'static str) -> Result<Vec<T>, SpecError> {
+        let expected = format!("some of {}, with commas between", T::VARIANTS.join(", "));
+        let one = |text: &str| text.parse().ok();
         let found = self.parse(name, &expected, |text| text.split(',').map(one).collect())?;
         Ok(found.unwrap_or_default())
     }

@@ -116,7 +116,7 @@ impl Settings {
         let passive = parameters.get("opponent", "a chance from 0 to 1", |chance| {
             (0.0..=1.0).contains(chance)
         })?;
-        let without = parameters.list("without", &Idea::ALL, Idea::name)?;
+        let without = parameters.list("without")?;
         let (error, effort) = match (level, hands, time) {
             (Some(level), _, _) => {
                 let (error, hands) = BY_LEVEL[level - 1];

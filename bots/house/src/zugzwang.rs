@@ -5,9 +5,7 @@ use std::time::Duration;
 use bot_kit::{Bot, GameOver, Thinker, Turn};
 use referee_core::Seat;
 use referee_games::connect_four::{Board, ConnectFour, Point};
-use zugzwang::{
-    Answer, BoardCell, BoardShape, Engine, Idea, Ideas, Limit, Options, Position, Proven,
-};
+use zugzwang::{Answer, BoardCell, BoardShape, Engine, Ideas, Limit, Options, Position, Proven};
 
 use crate::{
     Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, clock::Clock, ponder::Ponder,
@@ -78,7 +76,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         "no beside nodes or level, which always play the same",
         !ponders || (nodes, level) == (None, None),
     )?;
-    let without = parameters.list("without", &Idea::ALL, Idea::name)?;
+    let without = parameters.list("without")?;
     let without = without.into_iter().fold(Ideas::default(), Ideas::with);
     let budget = match (nodes, level) {
         (Some(nodes), _) => Budget::Nodes(nodes),
@@ -240,6 +238,8 @@ mod tests {
     use std::time::Instant;
 
     use referee_games::connect_four::columns_of;
+    use strum::VariantNames as _;
+    use zugzwang::Idea;
 
     use super::*;
 
@@ -279,7 +279,7 @@ mod tests {
             assert!(crate::bot(spec).is_ok(), "{spec}");
         }
         let refused = crate::bot("zugzwang?without=table,luck").err().unwrap();
-        let names = Idea::ALL.map(Idea::name).join(", ");
+        let names = Idea::VARIANTS.join(", ");
         assert_eq!(
             refused.to_string(),
             format!("zugzwang?without=table,luck: expected some of {names}, with commas between")

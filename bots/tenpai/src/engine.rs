@@ -143,7 +143,8 @@ impl<'a> Limit<'a> {
 }
 
 /// A part of the engine that can be left out, to measure what it is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Idea {
     /// The look-ahead over draws: the networks alone decide.
     Ahead,
@@ -153,22 +154,6 @@ pub enum Idea {
     Danger,
     /// That the other seat's discards say which tiles are likely to come.
     Chances,
-}
-
-impl Idea {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Ahead, Self::Waiting, Self::Danger, Self::Chances];
-
-    /// A word for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ahead => "ahead",
-            Self::Waiting => "waiting",
-            Self::Danger => "danger",
-            Self::Chances => "chances",
-        }
-    }
 }
 
 /// An engine with its weights.

@@ -1,7 +1,8 @@
 //! The ideas that the engine can do without, so that each can be measured.
 
 /// What the engine is made of, as far as it can be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Idea {
     /// The search for wins by stones that must each be answered at once.
     Forced,
@@ -20,35 +21,6 @@ pub enum Idea {
     Reductions,
     /// Positions near the leaves that are much better than needed are not searched.
     Futility,
-}
-
-impl Idea {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Forced,
-        Self::Evaluation,
-        Self::Zugzwang,
-        Self::Table,
-        Self::Reuse,
-        Self::Symmetry,
-        Self::Reductions,
-        Self::Futility,
-    ];
-
-    /// A word for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Forced => "forced",
-            Self::Evaluation => "evaluation",
-            Self::Zugzwang => "zugzwang",
-            Self::Table => "table",
-            Self::Reuse => "reuse",
-            Self::Symmetry => "symmetry",
-            Self::Reductions => "reductions",
-            Self::Futility => "futility",
-        }
-    }
 }
 
 /// A set of ideas.

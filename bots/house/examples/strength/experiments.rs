@@ -1,5 +1,7 @@
 //! The list of what is measured.
 
+use strum::VariantNames as _;
+
 /// One bot against others, over a number of deals.
 pub(crate) struct Experiment {
     /// The game's name.
@@ -174,33 +176,21 @@ fn mahjong() -> Vec<Experiment> {
 /// What each idea of the strong bots is worth.
 fn ideas() -> Vec<Experiment> {
     let names = [
-        (
-            "othello",
-            "edge?nodes=30000&book=no",
-            edge::Idea::ALL.map(edge::Idea::name).to_vec(),
-        ),
+        ("othello", "edge?nodes=30000&book=no", edge::Idea::VARIANTS),
         (
             "connect_four",
             "zugzwang?nodes=5000",
-            zugzwang::Idea::ALL.map(zugzwang::Idea::name).to_vec(),
+            zugzwang::Idea::VARIANTS,
         ),
-        (
-            "mahjong",
-            "tenpai?hands=2500",
-            tenpai::Idea::ALL.map(tenpai::Idea::name).to_vec(),
-        ),
-        (
-            "big_two",
-            "ai4?playouts=200",
-            ai4::Idea::ALL.map(ai4::Idea::name).to_vec(),
-        ),
+        ("mahjong", "tenpai?hands=2500", tenpai::Idea::VARIANTS),
+        ("big_two", "ai4?playouts=200", ai4::Idea::VARIANTS),
     ];
-    let of_bot = |(game, bot, ideas): (&'static str, &'static str, Vec<&'static str>)| {
+    let of_bot = |(game, bot, ideas): (&'static str, &'static str, &'static [&'static str])| {
         let others = vec![bot; if game == "big_two" { 3 } else { 1 }];
         // Points are decided by luck more than games are.
         let deals = if game == "mahjong" { 1_000 } else { 100 };
         ideas
-            .into_iter()
+            .iter()
             .map(move |idea| {
                 Experiment::new(
                     game,
