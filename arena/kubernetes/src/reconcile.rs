@@ -609,14 +609,6 @@ impl Memory {
     }
 }
 
-impl SeenPod {
-    /// Whether it plays, or is about to.
-    #[must_use]
-    pub fn is_live(&self) -> bool {
-        !self.leaving && matches!(self.phase, Phase::Pending | Phase::Running)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -220,15 +220,6 @@ impl Order {
         }
     }
 
-    /// How high a card is in this order: 0 to 12, and 13 a joker.
-    #[must_use]
-    pub const fn strength_of(self, card: Card) -> u8 {
-        match card.rank() {
-            Some(rank) => self.strength(rank),
-            None => JOKER_STRENGTH,
-        }
-    }
-
     /// The thirteen ranks from low to high.
     pub fn ranks(self) -> impl ExactSizeIterator<Item = Rank> {
         (0..13).map(move |strength| match self {
