@@ -23,6 +23,7 @@ use tokio::{
 };
 use tokio_rustls::server::TlsStream;
 use tokio_stream::wrappers::TcpListenerStream;
+use tokio_util::either::Either;
 use tonic::transport::{Server, server::Connected};
 use tower::layer::util::{Identity, Stack};
 
@@ -125,10 +126,8 @@ pub struct Incoming<S> {
     _room: OwnedSemaphorePermit,
 }
 
-enum Transport<S> {
-    Plain(S),
-    Tls(Box<TlsStream<S>>),
-}
+/// A stream without TLS, or one with it.
+type Transport<S> = Either<S, Box<TlsStream<S>>>;
 
 /// The connections to a listener. See [`incoming_from`].
 pub fn incoming(
@@ -359,14 +358,14 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let (mut stream, certificate) = match tls {
-        None => (Transport::Plain(stream), None),
+        None => (Either::Left(stream), None),
         Some(tls) => {
             let stream = match protocol {
                 Protocol::Http1 => tls.accept_http_1(stream).await?,
                 Protocol::Http2 | Protocol::Unread => tls.accept(stream).await?,
             };
             let certificate = PeerCertificate::of(&stream);
-            (Transport::Tls(Box::new(stream)), certificate)
+            (Either::Right(Box::new(stream)), certificate)
         }
     };
     if let Protocol::Http1 | Protocol::Unread = protocol {
@@ -470,63 +469,5 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Incoming<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Transport<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
-        }
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Transport<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
-            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(stream) => stream.is_write_vectored(),
-            Self::Tls(stream) => stream.is_write_vectored(),
-        }
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
-        }
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
     }
 }
