@@ -17,7 +17,7 @@ use axum::{
     extract::{Path, Query, State},
     http::{
         HeaderMap, HeaderValue, StatusCode,
-        header::{ETAG, IF_NONE_MATCH},
+        header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH},
     },
     response::{IntoResponse, Response},
     routing::get,
@@ -299,8 +299,8 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .fallback(nothing)
 }
 
-async fn nothing() -> Response {
-    PageError::NotFound("there is no such path; /api/v1/openapi.json has all".to_owned()).json()
+async fn nothing() -> PageError {
+    PageError::NotFound("there is no such path; /api/v1/openapi.json has all".to_owned())
 }
 
 /// For people who want to use it.
@@ -327,15 +327,8 @@ static OPENAPI: LazyLock<String> = LazyLock::new(|| description().to_string());
 
 async fn openapi(headers: HeaderMap) -> Response {
     let tag = concat!("\"", env!("CARGO_PKG_VERSION"), "\"");
-    if is_known(&headers, tag) {
-        return not_modified(tag);
-    }
-    let kind = (
-        axum::http::header::CONTENT_TYPE,
-        HeaderValue::from_static(JSON),
-    );
-    let tag = (ETAG, HeaderValue::from_static(tag));
-    ([kind, tag], OPENAPI.as_str()).into_response()
+    let kind = (CONTENT_TYPE, HeaderValue::from_static(JSON));
+    tagged(&headers, tag, || ([kind], OPENAPI.as_str()))
 }
 
 /// The OpenAPI description.
@@ -401,35 +394,19 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag))
 }
 
-fn not_modified(tag: &str) -> Response {
-    let tag = HeaderValue::from_str(tag).expect("tags are ASCII");
-    (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response()
-}
-
-fn answer<T: Serialize>(found: Result<T, PageError>) -> Response {
-    match found {
-        Ok(found) => Json(found).into_response(),
-        Err(error) => error.json(),
-    }
-}
+/// An answer, or why there is none, as JSON.
+type Answer<T> = Result<Json<T>, PageError>;
 
 /// With a tag, so that a client that has it is not sent it again.
-fn tagged(
-    headers: &HeaderMap,
-    found: Result<Arc<Standing>, PageError>,
-    of: impl FnOnce(&Standing) -> Response,
-) -> Response {
-    match found {
-        Ok(standing) if is_known(headers, &standing.tag) => not_modified(&standing.tag),
-        Ok(standing) => {
-            let tag = HeaderValue::from_str(&standing.tag).expect("tags are ASCII");
-            ([(ETAG, tag)], of(&standing)).into_response()
-        }
-        Err(error) => error.json(),
+fn tagged<A: IntoResponse>(headers: &HeaderMap, tag: &str, answer: impl FnOnce() -> A) -> Response {
+    let head = [(ETAG, HeaderValue::from_str(tag).expect("tags are ASCII"))];
+    match is_known(headers, tag) {
+        true => (StatusCode::NOT_MODIFIED, head).into_response(),
+        false => (head, answer()).into_response(),
     }
 }
 
-async fn games_known() -> Response {
+async fn games_known() -> Json<Vec<GameInfo>> {
     let games = GAMES.iter().map(|kind| GameInfo {
         game: game_name(kind.info().name),
         title: kind.info().title.to_owned(),
@@ -437,7 +414,7 @@ async fn games_known() -> Response {
         notation: kind.info().notation.to_owned(),
         has_secrets: kind.has_secrets(),
     });
-    Json(games.collect::<Vec<_>>()).into_response()
+    Json(games.collect())
 }
 
 #[derive(Deserialize)]
@@ -457,17 +434,17 @@ fn limit(asked: Option<u32>) -> Result<u32, PageError> {
     }
 }
 
-async fn tournaments(State(site): OfSite, Query(asked): Query<PageAsked>) -> Response {
-    let found = async {
-        let limit = u64::from(limit(asked.limit)?);
-        let all = site.standings.tournaments().await?;
-        let offset = asked.offset.min(all.len() as u64);
-        let end = offset.saturating_add(limit).min(all.len() as u64);
-        let items = listed(&site, &all[offset as usize..end as usize]).await?;
-        let next = (end < all.len() as u64).then_some(end);
-        Ok(TournamentPage { items, next })
-    };
-    answer(found.await)
+async fn tournaments(
+    State(site): OfSite,
+    Query(asked): Query<PageAsked>,
+) -> Answer<TournamentPage> {
+    let limit = u64::from(limit(asked.limit)?);
+    let all = site.standings.tournaments().await?;
+    let offset = asked.offset.min(all.len() as u64);
+    let end = offset.saturating_add(limit).min(all.len() as u64);
+    let items = listed(&site, &all[offset as usize..end as usize]).await?;
+    let next = (end < all.len() as u64).then_some(end);
+    Ok(Json(TournamentPage { items, next }))
 }
 
 /// Tournaments with their states, as a list has them.
@@ -489,30 +466,37 @@ pub(crate) async fn listed(
     Ok(items)
 }
 
-async fn tournament(State(site): OfSite, Path(name): Path<String>) -> Response {
-    let found = async {
-        let one = site.store.tournament(&name).await?;
-        let one =
-            one.ok_or_else(|| PageError::NotFound(format!("there is no tournament \"{name}\"")))?;
-        Ok(TournamentEvent {
-            game: game_name(&one.game),
-            state: events::state(one.state, site.store.is_claimed(one.id).await?, one.wish),
-            created_unix_ms: one.created_unix_ms,
-            games: site.store.game_count(one.id).await?,
-            tournament: one.name,
-        })
-    };
-    answer(found.await)
+async fn tournament(State(site): OfSite, Path(name): Path<String>) -> Answer<TournamentEvent> {
+    let one = site.store.tournament(&name).await?;
+    let one =
+        one.ok_or_else(|| PageError::NotFound(format!("there is no tournament \"{name}\"")))?;
+    Ok(Json(TournamentEvent {
+        game: game_name(&one.game),
+        state: events::state(one.state, site.store.is_claimed(one.id).await?, one.wish),
+        created_unix_ms: one.created_unix_ms,
+        games: site.store.game_count(one.id).await?,
+        tournament: one.name,
+    }))
 }
 
-async fn standings(State(site): OfSite, Path(name): Path<String>, headers: HeaderMap) -> Response {
-    tagged(&headers, site.standings.of(&name).await, |standing| {
-        Json(&standing.standings).into_response()
-    })
+async fn standings(
+    State(site): OfSite,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
+    let standing = site.standings.of(&name).await?;
+    Ok(tagged(&headers, &standing.tag, || {
+        Json(&standing.standings)
+    }))
 }
 
-async fn ratings(State(site): OfSite, Path(name): Path<String>, headers: HeaderMap) -> Response {
-    tagged(&headers, site.standings.of(&name).await, |standing| {
+async fn ratings(
+    State(site): OfSite,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
+    let standing = site.standings.of(&name).await?;
+    Ok(tagged(&headers, &standing.tag, || {
         let bots = standing.standings.bots.iter();
         let points = standing.history.iter().map(|after| RatingsPoint {
             groups: after.groups,
@@ -522,92 +506,89 @@ async fn ratings(State(site): OfSite, Path(name): Path<String>, headers: HeaderM
             bots: bots.map(|bot| bot.name.clone()).collect(),
             points: points.collect(),
         };
-        Json(ratings).into_response()
-    })
+        Json(ratings)
+    }))
 }
 
 async fn evaluation(
     caller: Caller,
     State(site): OfSite,
     Path((name, game)): Path<(String, String)>,
-) -> Response {
-    let found = async {
-        let record = records::find(&site, &name, &game).await?;
-        let course = site.evaluations.of(&record, caller.client).await?;
-        let plies = course
-            .plies
-            .iter()
-            .map(|expects| expects.as_slice().to_vec());
-        Ok(Evaluation {
-            plies: plies.collect(),
-            bot: course.by.clone(),
-        })
-    };
-    answer(found.await)
+) -> Answer<Evaluation> {
+    let record = records::find(&site, &name, &game).await?;
+    let course = site.evaluations.of(&record, caller.client).await?;
+    let plies = course
+        .plies
+        .iter()
+        .map(|expects| expects.as_slice().to_vec());
+    Ok(Json(Evaluation {
+        plies: plies.collect(),
+        bot: course.by.clone(),
+    }))
 }
 
-async fn figures(State(site): OfSite, Path(name): Path<String>, headers: HeaderMap) -> Response {
-    tagged(&headers, site.standings.of(&name).await, |standing| {
-        Json(&standing.figures).into_response()
-    })
+async fn figures(
+    State(site): OfSite,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
+    let standing = site.standings.of(&name).await?;
+    Ok(tagged(&headers, &standing.tag, || Json(&standing.figures)))
 }
 
 async fn games_of(
     State(site): OfSite,
     Path(name): Path<String>,
     Query(mut asked): Query<std::collections::BTreeMap<String, String>>,
-) -> Response {
-    let found = async {
-        let number = |key: &str, value: Option<String>| {
-            let read = value.map(|text| {
-                text.parse::<u32>()
-                    .map_err(|_| PageError::Bad(format!("{key}={text}: expected a number")))
-            });
-            read.transpose()
-        };
-        let limit = limit(number("limit", asked.remove("limit"))?)?;
-        let filter = Asked {
-            after: asked.remove("after"),
-            bot: asked.remove("bot"),
-            against: asked.remove("against"),
-            matchup: number("match", asked.remove("match"))?,
-            fouls: number("fouls", asked.remove("fouls"))?.map(|yes| u8::from(yes == 1)),
-        };
-        if let Some(unknown) = asked.keys().next() {
-            return Err(PageError::Bad(format!(
-                "{unknown}: expected after, limit, bot, against, match or fouls"
-            )));
-        }
-        let standing = site.standings.of(&name).await?;
-        let page = games::find(&site, &standing, &filter, limit).await?;
-        Ok(GamePage {
-            items: page.games.iter().map(|row| item(&standing, row)).collect(),
-            next: page.next,
-        })
+) -> Answer<GamePage> {
+    let number = |key: &str, value: Option<String>| {
+        let read = value.map(|text| {
+            text.parse::<u32>()
+                .map_err(|_| PageError::Bad(format!("{key}={text}: expected a number")))
+        });
+        read.transpose()
     };
-    answer(found.await)
+    let limit = limit(number("limit", asked.remove("limit"))?)?;
+    let filter = Asked {
+        after: asked.remove("after"),
+        bot: asked.remove("bot"),
+        against: asked.remove("against"),
+        matchup: number("match", asked.remove("match"))?,
+        fouls: number("fouls", asked.remove("fouls"))?.map(|yes| u8::from(yes == 1)),
+    };
+    if let Some(unknown) = asked.keys().next() {
+        return Err(PageError::Bad(format!(
+            "{unknown}: expected after, limit, bot, against, match or fouls"
+        )));
+    }
+    let standing = site.standings.of(&name).await?;
+    let page = games::find(&site, &standing, &filter, limit).await?;
+    Ok(Json(GamePage {
+        items: page.games.iter().map(|row| item(&standing, row)).collect(),
+        next: page.next,
+    }))
 }
 
-async fn game_of(State(site): OfSite, Path((name, key)): Path<(String, String)>) -> Response {
-    let found = async {
-        let (group, seating) = read_key(&key)?;
-        let standing = site.standings.of(&name).await?;
-        let after = match (group, seating) {
-            (0, 0) => None,
-            (group, 0) => Some(format!("{}.{}", group - 1, u32::MAX)),
-            (group, seating) => Some(format!("{group}.{}", seating - 1)),
-        };
-        let filter = Asked {
-            after,
-            ..Asked::default()
-        };
-        let page = games::find(&site, &standing, &filter, 1).await?;
-        let row = page.games.first();
-        let row = row.filter(|row| (row.group, row.seating) == (group, seating));
-        let row = row.ok_or_else(|| PageError::NotFound(format!("there is no game {key}")))?;
-        Ok(item(&standing, row))
+async fn game_of(
+    State(site): OfSite,
+    Path((name, key)): Path<(String, String)>,
+) -> Answer<GameItem> {
+    let (group, seating) = read_key(&key)?;
+    let standing = site.standings.of(&name).await?;
+    let after = match (group, seating) {
+        (0, 0) => None,
+        (group, 0) => Some(format!("{}.{}", group - 1, u32::MAX)),
+        (group, seating) => Some(format!("{group}.{}", seating - 1)),
     };
-    answer(found.await)
+    let filter = Asked {
+        after,
+        ..Asked::default()
+    };
+    let page = games::find(&site, &standing, &filter, 1).await?;
+    let row = page.games.first();
+    let row = row.filter(|row| (row.group, row.seating) == (group, seating));
+    let row = row.ok_or_else(|| PageError::NotFound(format!("there is no game {key}")))?;
+    Ok(Json(item(&standing, row)))
 }
 
 fn item(standing: &Standing, row: &GameRow) -> GameItem {
@@ -648,18 +629,20 @@ fn live_item(site: &Site, tournament: &str, key: GameKey) -> Option<LiveGame> {
     })
 }
 
-async fn live_games(State(site): OfSite, Path(name): Path<String>) -> Response {
+async fn live_games(State(site): OfSite, Path(name): Path<String>) -> Json<Vec<LiveGame>> {
     let games = site.hub.live_games(Some(&name), MOST as usize).into_iter();
     let games = games.filter_map(|(name, key)| live_item(&site, &name, key));
-    Json(games.collect::<Vec<_>>()).into_response()
+    Json(games.collect())
 }
 
-async fn live_game(State(site): OfSite, Path((name, key)): Path<(String, String)>) -> Response {
-    let found = read_key(&key).and_then(|(group, seating)| {
-        live_item(&site, &name, GameKey { group, seating })
-            .ok_or_else(|| PageError::NotFound(format!("game {key} is not being played here")))
-    });
-    answer(found)
+async fn live_game(
+    State(site): OfSite,
+    Path((name, key)): Path<(String, String)>,
+) -> Answer<LiveGame> {
+    let (group, seating) = read_key(&key)?;
+    let live = live_item(&site, &name, GameKey { group, seating });
+    let told = || PageError::NotFound(format!("game {key} is not being played here"));
+    live.map(Json).ok_or_else(told)
 }
 
 #[cfg(test)]

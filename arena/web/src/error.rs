@@ -188,14 +188,6 @@ impl PageError {
         response
     }
 
-    /// As JSON.
-    pub(crate) fn json(&self) -> Response {
-        let told = self.told(Language::En);
-        let mut response = Json(json!({ "error": told })).into_response();
-        self.mark(&mut response);
-        response
-    }
-
     /// Says in the head of an answer what it is.
     pub(crate) fn mark(&self, response: &mut Response) {
         *response.status_mut() = self.status();
@@ -203,5 +195,15 @@ impl PageError {
             let (name, value) = Full::retry_after();
             response.headers_mut().insert(name, value);
         }
+    }
+}
+
+impl IntoResponse for PageError {
+    /// The error as JSON.
+    fn into_response(self) -> Response {
+        let told = self.told(Language::En);
+        let mut response = Json(json!({ "error": told })).into_response();
+        self.mark(&mut response);
+        response
     }
 }

@@ -256,8 +256,10 @@ impl Site {
     {
         let place = match self.followers.take(client) {
             Ok(place) => place,
-            Err(NoPlace::Full) => return PageError::from(Full::Followers).json(),
-            Err(NoPlace::Enough) => return PageError::from(Full::FollowersOfClient).json(),
+            Err(NoPlace::Full) => return PageError::from(Full::Followers).into_response(),
+            Err(NoPlace::Enough) => {
+                return PageError::from(Full::FollowersOfClient).into_response();
+            }
         };
         let following = self.feeds.follow(topic, heard, render);
         events(following, self.stop.clone(), (place, held)).into_response()

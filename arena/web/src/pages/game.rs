@@ -145,26 +145,18 @@ pub(crate) async fn frames(
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
     Query(asked): Query<Asked>,
-) -> Response {
-    let found = async {
-        let record = records::find(&site, &name, &key).await?;
-        let position = asked.position(&record)?;
-        Ok::<_, PageError>(Game::of(record)?.frames(position.seat))
-    };
-    match found.await {
-        Ok(frames) => Json(frames).into_response(),
-        Err(error) => error.json(),
-    }
+) -> Result<Response, PageError> {
+    let record = records::find(&site, &name, &key).await?;
+    let position = asked.position(&record)?;
+    Ok(Json(Game::of(record)?.frames(position.seat)).into_response())
 }
 
 pub(crate) async fn record(
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
-) -> Response {
-    match records::find_text(&site, &name, &key).await {
-        Ok(text) => record_file(&format!("{name}-{key}"), text),
-        Err(error) => error.json(),
-    }
+) -> Result<Response, PageError> {
+    let text = records::find_text(&site, &name, &key).await?;
+    Ok(record_file(&format!("{name}-{key}"), text))
 }
 
 /// A record as a file.
@@ -181,16 +173,10 @@ pub(crate) async fn picture(
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
     Query(asked): Query<Asked>,
-) -> Response {
-    let found = async {
-        let record = records::find(&site, &name, &key).await?;
-        let position = asked.position(&record)?;
-        Ok::<_, PageError>((Game::of(record)?, position))
-    };
-    match found.await {
-        Ok((game, position)) => picture_file(&game, position),
-        Err(error) => error.json(),
-    }
+) -> Result<Response, PageError> {
+    let record = records::find(&site, &name, &key).await?;
+    let position = asked.position(&record)?;
+    Ok(picture_file(&Game::of(record)?, position))
 }
 
 /// A position as a file.

@@ -64,7 +64,7 @@ pub(crate) async fn events(
 ) -> Response {
     let key = match key(&game) {
         Ok(key) => key,
-        Err(error) => return error.json(),
+        Err(error) => return error.into_response(),
     };
     let language = caller.language;
     let topic = format!("live {} {tournament}/{game}", language.code());

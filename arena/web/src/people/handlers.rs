@@ -272,7 +272,7 @@ async fn events(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> 
     let table = match find(&site, &id) {
         Ok(Some(table)) => table,
         Ok(None) => return StatusCode::NO_CONTENT.into_response(),
-        Err(error) => return error.json(),
+        Err(error) => return error.into_response(),
     };
     let own = table.seats_of(caller.browser.as_ref());
     let presence = match (&caller.browser, &own[..]) {
@@ -449,31 +449,23 @@ async fn frames(
     State(site): OfSite,
     Path(id): Path<String>,
     Query(asked): Query<game_page::Asked>,
-) -> Response {
-    let found = finished_game(&site, &id)
-        .and_then(|game| Ok(game.frames(asked.position(&game.record)?.seat)));
-    match found {
-        Ok(frames) => Json(frames).into_response(),
-        Err(error) => error.json(),
-    }
+) -> Result<Response, PageError> {
+    let game = finished_game(&site, &id)?;
+    let position = asked.position(&game.record)?;
+    Ok(Json(game.frames(position.seat)).into_response())
 }
 
-async fn record(State(site): OfSite, Path(id): Path<String>) -> Response {
-    match kept_record(&site, &id) {
-        Ok(text) => game_page::record_file(&format!("people-{id}"), text),
-        Err(error) => error.json(),
-    }
+async fn record(State(site): OfSite, Path(id): Path<String>) -> Result<Response, PageError> {
+    let text = kept_record(&site, &id)?;
+    Ok(game_page::record_file(&format!("people-{id}"), text))
 }
 
 async fn picture(
     State(site): OfSite,
     Path(id): Path<String>,
     Query(asked): Query<game_page::Asked>,
-) -> Response {
-    let found =
-        finished_game(&site, &id).and_then(|game| Ok((asked.position(&game.record)?, game)));
-    match found {
-        Ok((position, game)) => game_page::picture_file(&game, position),
-        Err(error) => error.json(),
-    }
+) -> Result<Response, PageError> {
+    let game = finished_game(&site, &id)?;
+    let position = asked.position(&game.record)?;
+    Ok(game_page::picture_file(&game, position))
 }
