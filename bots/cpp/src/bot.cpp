@@ -97,6 +97,19 @@ private:
     grpc::Status status_;
 };
 
+// The end of a game in what this kit knows.
+GameOver in_known_kinds(GameOver over) {
+    if (!arena::v1::Ending_IsValid(over.ending())) {
+        over.set_ending(arena::v1::ENDING_UNSPECIFIED);
+    }
+    for (auto& seat : *over.mutable_results()) {
+        if (!arena::v1::FoulKind_IsValid(seat.foul())) {
+            seat.set_foul(arena::v1::FOUL_KIND_UNSPECIFIED);
+        }
+    }
+    return over;
+}
+
 template <class Game>
 class Served final : public Game::Service::Service {
 public:
@@ -146,7 +159,7 @@ private:
                 return {StatusCode::FAILED_PRECONDITION, "the game has not begun"};
             } else if (call.has_over()) {
                 callback = "game_over";
-                player->game_over(call.over());
+                player->game_over(in_known_kinds(call.over()));
                 slot.leave();
             } else {
                 answered = Game::hear(*player, call, answer, callback);

@@ -300,6 +300,21 @@ TEST_F(Kit, answers_start_with_ready_and_a_question_with_its_number) {
                                    "game_over four in a row", "dropped a"}));
 }
 
+TEST_F(Kit, does_not_name_a_foul_and_an_ending_of_a_newer_referee) {
+    Process bot("unix:bot");
+    C4 stream(dial(bot.listening()));
+    EXPECT_TRUE(stream.ask(start<c4::ConnectFourCall>("a")).has_ready());
+    auto call = over<c4::ConnectFourCall>("something new");
+    call.mutable_over()->set_ending(static_cast<arena::v1::Ending>(99));
+    call.mutable_over()->add_results()->set_foul(static_cast<arena::v1::FoulKind>(99));
+    stream.tell(call);
+    EXPECT_TRUE(stream.close().ok());
+    EXPECT_EQ(bot.lines(3),
+              (Lines{"made a seat 1",
+                     "game_over something new, FOUL_KIND_UNSPECIFIED, ENDING_UNSPECIFIED",
+                     "dropped a"}));
+}
+
 TEST_F(Kit, catches_up_and_answers_no_old_question) {
     Process bot("unix:bot");
     C4 stream(dial(bot.listening()));

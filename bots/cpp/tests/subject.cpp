@@ -48,7 +48,14 @@ public:
     std::string id;
 };
 
-void over(const GameOver& over) { tell("game_over") << over.reason() << "\n"; }
+void over(const GameOver& over) {
+    auto& line = tell("game_over") << over.reason();
+    for (const auto& seat : over.results()) {
+        if (seat.has_foul()) line << ", " << arena::v1::FoulKind_Name(seat.foul());
+    }
+    if (over.results_size() > 0) line << ", " << arena::v1::Ending_Name(over.ending());
+    line << "\n";
+}
 
 class C4 : public ConnectFourBot {
 public:

@@ -30,6 +30,11 @@
 
 namespace bot_arena {
 
+// What ended a game, and what a seat can do wrong. Those of a newer referee, which this kit does
+// not know, are ENDING_UNSPECIFIED and FOUL_KIND_UNSPECIFIED.
+using arena::v1::Ending;
+using arena::v1::FoulKind;
+
 using arena::v1::GameOver;
 using arena::v1::GameStart;
 
