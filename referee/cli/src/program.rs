@@ -1,0 +1,77 @@
+//! What the program `referee` can do.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand};
+use referee_net::{Token, TokenError};
+
+use crate::{End, GateArgs, Hidden, SocketsArgs, WorkArgs, on_runtime, serve::ServeArgs, usage};
+
+/// The command line of the program `referee`.
+#[derive(Parser)]
+#[command(
+    name = "referee",
+    version,
+    about = "Plays games between bots over gRPC and says who broke which rule",
+    after_help = "Example:\n  referee serve --listen 0.0.0.0:50050"
+)]
+pub struct RefereeCommand {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Serve `arena.v1.Referee/PlayGame`, health and reflection
+    Serve(Box<ServeArgs>),
+    /// Play what an arena hands out, until it is stopped
+    Work(Box<WorkArgs>),
+    /// Let clients with a certificate reach a bot's Unix socket over TLS
+    Gate(Box<GateArgs>),
+    /// Let every user connect to sockets that this user's bot makes
+    Sockets(SocketsArgs),
+    /// Write a new token to a new file that only you may read
+    Token {
+        /// The file.
+        file: PathBuf,
+    },
+    #[command(flatten)]
+    Hidden(Hidden),
+}
+
+impl RefereeCommand {
+    /// Does it.
+    ///
+    /// # Errors
+    ///
+    /// What was typed can't be meant, or the system fails.
+    pub fn run(self) -> anyhow::Result<End> {
+        match self.verb {
+            Verb::Serve(serve) => on_runtime(serve.run()),
+            Verb::Token { file } => new_token(&file),
+            Verb::Work(work) => on_runtime(work.run()),
+            Verb::Gate(gate) => on_runtime(gate.run()),
+            Verb::Sockets(sockets) => on_runtime(sockets.run()),
+            Verb::Hidden(verb) => verb.run(),
+        }
+    }
+}
+
+fn new_token(file: &Path) -> anyhow::Result<End> {
+    let written = Token::generate().and_then(|token| {
+        token.write_new(file)?;
+        Ok(token)
+    });
+    match written {
+        Ok(token) => {
+            println!("wrote a new token to {}", file.display());
+            println!(
+                "its SHA-256, by which a server may know it: {}",
+                token.hash()
+            );
+            Ok(End::Done)
+        }
+        Err(error @ TokenError::File { .. }) => usage(error.to_string()),
+        Err(error) => Err(error.into()),
+    }
+}
