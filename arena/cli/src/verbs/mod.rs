@@ -19,6 +19,8 @@ mod selftest;
 mod serve;
 mod solve;
 mod store;
+#[cfg(test)]
+mod tests;
 mod tournament;
 mod workers;
 
