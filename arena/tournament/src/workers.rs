@@ -74,6 +74,26 @@ pub async fn suspicions(store: &Store) -> Result<Vec<Suspicion>, TournamentError
         .collect())
 }
 
+/// What of a bot's fouls may be its worker's fault.
+pub(crate) const fn failure(kind: FoulKind) -> Option<Failure> {
+    match kind {
+        FoulKind::Late => Some(Failure::Late),
+        FoulKind::Unreachable | FoulKind::NoStart | FoulKind::Crashed => Some(Failure::Crashed),
+        FoulKind::Unsupported
+        | FoulKind::HungUp
+        | FoulKind::Resigned
+        | FoulKind::ErrorStatus
+        | FoulKind::Malformed
+        | FoulKind::WrongNumber
+        | FoulKind::Unsolicited
+        | FoulKind::Oversized
+        | FoulKind::Flooded
+        | FoulKind::Interfered
+        | FoulKind::MemoryExceeded
+        | FoulKind::Illegal => None,
+    }
+}
+
 /// For each bot of a tournament what it did on each worker. What no worker did, the arena's own
 /// process did.
 fn tallies(
@@ -87,10 +107,11 @@ fn tallies(
         // On all workers together, of which those with a name are taken away below.
         match counter {
             Counter::Seat(_) => tallies.entry(None).or_default().games += count,
-            Counter::Foul(FoulKind::Late) => tallies.entry(None).or_default().late += count,
-            Counter::Foul(FoulKind::Unreachable | FoulKind::NoStart | FoulKind::Crashed) => {
-                tallies.entry(None).or_default().crashed += count;
-            }
+            Counter::Foul(kind) => match failure(kind) {
+                Some(Failure::Late) => tallies.entry(None).or_default().late += count,
+                Some(Failure::Crashed) => tallies.entry(None).or_default().crashed += count,
+                None => {}
+            },
             Counter::WorkerGames(worker) => tallies.entry(Some(worker)).or_default().games += count,
             Counter::WorkerLate(worker) => tallies.entry(Some(worker)).or_default().late += count,
             Counter::WorkerFailed(worker) => {

@@ -274,7 +274,22 @@ impl FoulKind {
     /// Whether it was committed before the game began.
     #[must_use]
     pub const fn is_start(self) -> bool {
-        matches!(self, Self::Unreachable | Self::NoStart | Self::Unsupported)
+        match self {
+            Self::Unreachable | Self::NoStart | Self::Unsupported => true,
+            Self::Crashed
+            | Self::HungUp
+            | Self::Resigned
+            | Self::ErrorStatus
+            | Self::Malformed
+            | Self::WrongNumber
+            | Self::Unsolicited
+            | Self::Oversized
+            | Self::Flooded
+            | Self::Interfered
+            | Self::MemoryExceeded
+            | Self::Illegal
+            | Self::Late => false,
+        }
     }
 }
 

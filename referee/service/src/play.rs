@@ -240,7 +240,7 @@ impl Game {
             }
             Judgement::Fouled(kind) => {
                 // It may still be thinking about this game, or flooding us.
-                if kind.is_start() || RETIRED.contains(&kind) {
+                if retires(kind) {
                     state.retire();
                 }
                 // Dropping the stream cancels it at once.
@@ -256,13 +256,27 @@ impl Game {
     }
 }
 
-/// After these fouls nothing more is played with the process.
-const RETIRED: [FoulKind; 4] = [
-    FoulKind::Late,
-    FoulKind::MemoryExceeded,
-    FoulKind::Flooded,
-    FoulKind::Interfered,
-];
+/// Whether nothing more is played with the process after this foul.
+const fn retires(kind: FoulKind) -> bool {
+    match kind {
+        FoulKind::Unreachable
+        | FoulKind::NoStart
+        | FoulKind::Unsupported
+        | FoulKind::Flooded
+        | FoulKind::Interfered
+        | FoulKind::MemoryExceeded
+        | FoulKind::Late => true,
+        FoulKind::Crashed
+        | FoulKind::HungUp
+        | FoulKind::Resigned
+        | FoulKind::ErrorStatus
+        | FoulKind::Malformed
+        | FoulKind::WrongNumber
+        | FoulKind::Unsolicited
+        | FoulKind::Oversized
+        | FoulKind::Illegal => false,
+    }
+}
 
 /// A seat of one game.
 pub(crate) enum SeatState {

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use arena_ladder::{Entrant, HalfPoints};
+use arena_ladder::{Entrant, Failure, HalfPoints};
 use arena_store::{Counter, Ending};
 use parking_lot::Mutex;
-use referee_core::{FoulKind, Seat};
+use referee_core::Seat;
 use referee_worker::Summary;
+
+use crate::workers::failure;
 
 /// Counters that belong to no game. They are stored with the next one.
 #[derive(Debug, Default)]
@@ -66,12 +68,10 @@ pub(crate) fn game_counters(
             add(Some(entrant), Counter::WorkerGames(worker.to_owned()), 1);
         }
         for foul in &summary.fouls {
-            let kind = match foul.foul.kind() {
-                FoulKind::Late => Counter::WorkerLate,
-                FoulKind::Unreachable | FoulKind::NoStart | FoulKind::Crashed => {
-                    Counter::WorkerFailed
-                }
-                _ => continue,
+            let kind = match failure(foul.foul.kind()) {
+                Some(Failure::Late) => Counter::WorkerLate,
+                Some(Failure::Crashed) => Counter::WorkerFailed,
+                None => continue,
             };
             if let Some(entrant) = who(foul.seat.index()) {
                 add(Some(entrant), kind(worker.to_owned()), 1);

@@ -281,7 +281,18 @@ fn verdict(game: &GameRow, seat: Seat) -> ExamVerdict {
             FoulKind::Late => ExamVerdict::TimeLimitExceeded,
             FoulKind::MemoryExceeded => ExamVerdict::MemoryLimitExceeded,
             FoulKind::Oversized => ExamVerdict::OutputLimitExceeded,
-            _ => ExamVerdict::RuntimeError,
+            FoulKind::Unreachable
+            | FoulKind::NoStart
+            | FoulKind::Unsupported
+            | FoulKind::Crashed
+            | FoulKind::HungUp
+            | FoulKind::Resigned
+            | FoulKind::ErrorStatus
+            | FoulKind::Malformed
+            | FoulKind::WrongNumber
+            | FoulKind::Unsolicited
+            | FoulKind::Flooded
+            | FoulKind::Interfered => ExamVerdict::RuntimeError,
         };
     }
     let best = game.places.iter().filter(|place| **place == 1).count();
