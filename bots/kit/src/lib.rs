@@ -36,7 +36,7 @@ mod thinker;
 
 use std::{process::ExitCode, sync::Arc};
 
-pub use arena_proto::arena::v1::{GameOver, GameStart};
+pub use arena_proto::arena::v1::{Ending, FoulKind, GameOver, GameStart, SeatResult};
 pub use listen::{ListenError, listen, router, serve};
 pub use local_player::LocalPlayer;
 pub use thinker::{Chooser, Thinker, Turn};

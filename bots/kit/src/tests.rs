@@ -10,7 +10,7 @@ use referee_core::{Event, Limits, PerSeat, Record, Seat, Seed, Verdict};
 use referee_games::{Fixture, Next, SeatReply, Sitting, game};
 
 use crate::{
-    Bot, GameOver, GameStart,
+    Bot, Ending, FoulKind, GameOver, GameStart,
     big_two::{BigTwoBot, Card, GetPlay, RequestPlay, Scoring, Table, get_play},
     connect_four::{ConnectFourBot, GetPoint, Point},
     mahjong::{MahjongBot, Round, Tile},
@@ -328,6 +328,14 @@ fn a_local_player_answers_as_it_did_on_its_stream() {
             assert!(answers > 0, "{name}, seat {seat}");
         }
     }
+}
+
+#[test]
+fn a_foul_and_an_ending_of_a_newer_referee_are_unspecified() {
+    let over = GameOver::decode(&b"\x0a\x02\x18\x63\x10\x63"[..]).unwrap();
+    assert_eq!((over.results[0].foul, over.ending), (Some(99), 99));
+    assert_eq!(over.results[0].foul(), FoulKind::Unspecified);
+    assert_eq!(over.ending(), Ending::Unspecified);
 }
 
 #[test]
