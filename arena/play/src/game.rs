@@ -8,6 +8,7 @@ use referee::Shortage;
 use referee_bots::{Entry, LaunchContext};
 use referee_core::{
     Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed, SetupError, ThinkingTime, Watch,
+    Words,
 };
 use referee_games::{Fixture, Judgement, Next, Question, SeatReply, Sitting, answer, past, ready};
 use serde::{Deserialize, Serialize};
@@ -606,6 +607,12 @@ impl PeopleGame {
     #[must_use]
     pub fn record(&self) -> Option<&Record> {
         self.record.as_deref()
+    }
+
+    /// Why it ended, where the game is over.
+    #[must_use]
+    pub fn ending(&self) -> Option<&Words> {
+        self.sitting.ending()
     }
 
     /// The names of the players, in order of the seats.

@@ -625,7 +625,7 @@ fn live_item(site: &Site, tournament: &str, key: GameKey) -> Option<LiveGame> {
         moves: moves.collect(),
         key: named,
         players: mirror.players.clone(),
-        ended: mirror.ended.clone(),
+        ended: mirror.ended.map(|ending| ending.english),
     })
 }
 

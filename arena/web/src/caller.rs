@@ -12,7 +12,11 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{client::Client, error::PageError, language::Language};
+use crate::{
+    client::Client,
+    error::PageError,
+    language::{self, Language},
+};
 
 const LANGUAGE: &str = "arena-language";
 const THEME: &str = "arena-theme";
@@ -78,7 +82,7 @@ impl Caller {
         let client = parts.extensions.get::<Client>().copied();
         Self {
             client: client.unwrap_or(Client::HERE),
-            language: language.unwrap_or_else(|| Language::of_headers(headers)),
+            language: language.unwrap_or_else(|| language::of_headers(headers)),
             theme: (cookie(headers, THEME).and_then(Theme::of_word)).unwrap_or_default(),
             browser: cookie(headers, BROWSER)
                 .filter(|id| id.len() == 32 && id.bytes().all(|b| b.is_ascii_hexdigit()))

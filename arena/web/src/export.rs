@@ -48,8 +48,8 @@ pub fn game_html(
     let frames = frames.replace('<', "\\u003c");
     let body = html! {
         h1 { (title) }
-        p { (language.title(game.kind.info())) " · " (game.record.header.game_id) }
-        p.result { (viewer::result(&game.record, language)) }
+        p { (game.kind.info().title_in(language)) " · " (game.record.header.game_id) }
+        p.result { (game.result(language)) }
         div.watching { (viewer::show(&game, Position::default(), language, "", "")) }
         section.evaluation #evaluation {
             h2 { (language.pick("Evaluation", "评估")) }
@@ -78,7 +78,7 @@ pub async fn tournament_html(
     let body = html! {
         h1 { (name) }
         p {
-            (kind.map_or("", |kind| language.title(kind.info())))
+            (kind.map_or("", |kind| kind.info().title_in(language)))
             @if let Some(state) = standings.state { " · " strong { (pages::state(language, state)) } }
             " · " (tournament::counts(&standings.counts, language))
             " · " (pages::date(standing.tournament.created_unix_ms))

@@ -14,7 +14,7 @@ use arena_ladder::Group;
 use arena_tournament::{Observer, Plan, RunEvent};
 use parking_lot::Mutex;
 use referee::Live;
-use referee_core::{GameKind, Limits, PerSeat, Scene, Seat};
+use referee_core::{GameKind, Limits, PerSeat, Scene, Seat, SeatFoul, Words};
 use referee_games::{Fixture, Judgement, Next, SeatReply, Sitting, answer, ready};
 use referee_worker::lease::{GameKey, LiveUpdate};
 use tokio::sync::watch;
@@ -54,8 +54,8 @@ struct LiveGame {
     moves: Vec<LiveMove>,
     began: Instant,
     heard: Instant,
-    /// What ended it.
-    ended: Option<String>,
+    /// Of a game that is over its reason, as a record has it, and its fouls.
+    ended: Option<(String, Vec<SeatFoul>)>,
 }
 
 /// A move of a game that is being played.
@@ -274,7 +274,7 @@ impl Observer for HubObserver {
                 };
                 if let Some(game) = live.live.get_mut(&key) {
                     game.heard = Instant::now();
-                    game.ended = Some(ended.row.reason.clone());
+                    game.ended = Some((ended.row.reason.clone(), ended.row.fouls.clone()));
                 }
             }
             RunEvent::Live { group, update } => {
@@ -305,7 +305,8 @@ pub(crate) struct Mirror {
     sitting: Sitting,
     began: Instant,
     pub(crate) moves: Vec<LiveMove>,
-    pub(crate) ended: Option<String>,
+    /// Why it ended.
+    pub(crate) ended: Option<Words>,
 }
 
 impl Mirror {
@@ -315,14 +316,14 @@ impl Mirror {
 
     /// What has come since. False where the game is known no more, or began anew.
     pub(crate) fn catch_up(&mut self, hub: &Hub, tournament: &str, key: GameKey) -> bool {
-        let heard = {
+        let (heard, ended) = {
             let running = hub.tournaments.lock();
             let game = running.get(tournament).and_then(|live| live.live.get(&key));
             let Some(game) = game.filter(|game| game.began == self.began) else {
                 return false;
             };
-            self.ended.clone_from(&game.ended);
-            game.moves[self.moves.len().min(game.moves.len())..].to_vec()
+            let heard = &game.moves[self.moves.len().min(game.moves.len())..];
+            (heard.to_vec(), game.ended.clone())
         };
         for one in heard {
             if !self.play(&one) {
@@ -330,7 +331,34 @@ impl Mirror {
             }
             self.moves.push(one);
         }
+        if let (None, Some((reason, fouls))) = (&self.ended, ended) {
+            let ending = self.ending(&fouls);
+            let unknown = || Words::new(referee_core::printable(&reason), "对局结束");
+            self.ended = Some(ending.unwrap_or_else(unknown));
+        }
         true
+    }
+
+    /// Why it ends after the moves that were heard and these fouls, which are no moves. None where
+    /// a move was not heard.
+    fn ending(&self, fouls: &[SeatFoul]) -> Option<Words> {
+        let mut sitting = self.sitting.fork();
+        loop {
+            let questions = match sitting.advance() {
+                Next::Tell(_) => continue,
+                Next::Over(_) => return sitting.ending().cloned(),
+                Next::Ask(questions) => questions,
+            };
+            for question in questions {
+                let foul = fouls.iter().find(|foul| foul.seat == question.seat);
+                let reply = match foul {
+                    Some(foul) => SeatReply::Foul(foul.foul.clone()),
+                    None if question.number == 0 => SeatReply::Answer(ready()),
+                    None => return None,
+                };
+                sitting.hear(question.seat, reply, Duration::ZERO);
+            }
+        }
     }
 
     /// The table, as everybody sees it: these games have no secrets.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use arena_draw::{Look, Picture, spoken};
 use maud::{Markup, PreEscaped, html};
-use referee_core::{FoulKind, GameKind, Record, Scene, Seat, Verdict};
+use referee_core::{FoulKind, GameKind, Record, Scene, Seat, Verdict, Words};
 use referee_games::{Knowledge, Moment, game, replay};
 use serde::Serialize;
 
@@ -19,6 +19,7 @@ pub(crate) struct Game {
     pub(crate) kind: &'static dyn GameKind,
     pub(crate) moments: Vec<Moment>,
     last: Scene,
+    ending: Words,
 }
 
 /// Which position is looked at.
@@ -53,14 +54,20 @@ impl Game {
             PageError::NotFound(format!("there is no game \"{}\" here", record.header.game))
         })?;
         let mut moments = Vec::new();
-        let last = replay(&record, |moment| moments.push(moment))
+        let end = replay(&record, |moment| moments.push(moment))
             .map_err(|error| PageError::NotFound(format!("the record does not replay: {error}")))?;
         Ok(Self {
             record,
             kind,
             moments,
-            last,
+            last: end.scene(),
+            ending: end.ending().cloned().unwrap_or_default(),
         })
+    }
+
+    /// How it ended, in words.
+    pub(crate) fn result(&self, language: Language) -> String {
+        result(&self.record, &self.ending, language)
     }
 
     pub(crate) fn names(&self) -> &[String] {
@@ -143,14 +150,15 @@ impl Game {
     }
 }
 
-/// How a game ended, in words.
+/// How a game ended, in words, with what the rules say about its end.
 #[must_use]
-pub fn result(record: &Record, language: Language) -> String {
+pub fn result(record: &Record, ending: &Words, language: Language) -> String {
     let names = record.header.players.as_slice();
     match &record.result.verdict {
-        Verdict::Void { reason } => {
-            format!("{}{reason}", language.pick("void: ", "无效："))
-        }
+        Verdict::Void { reason } => match language {
+            Language::En => format!("void: {reason}"),
+            Language::Zh => "无效：裁判出错".to_owned(),
+        },
         Verdict::Finished { outcome, fouls } => {
             let places = outcome.places.as_slice();
             let first = places.iter().filter(|place| **place == 1).count();
@@ -169,7 +177,7 @@ pub fn result(record: &Record, language: Language) -> String {
                 (Language::Zh, _) => "平局".to_owned(),
             };
             text += language.pick(": ", "：");
-            text += &language.reason(&outcome.reason);
+            text += ending.get(language);
             for foul in fouls {
                 let name = &names[foul.seat.index()];
                 let what = foul_words(language, foul.foul.kind());
@@ -218,7 +226,7 @@ pub(crate) fn show(
         ..look
     });
     let picture = game.picture(&scene);
-    let title = language.title(game.kind.info());
+    let title = game.kind.info().title_in(language);
     let to = |ply: usize, seat: Option<Seat>| match seat {
         None => format!("{at}?ply={ply}"),
         Some(seat) => format!("{at}?ply={ply}&seat={seat}"),

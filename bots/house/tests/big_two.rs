@@ -7,8 +7,8 @@ use house_bots::{ai1::lowest, ai2::least_outranked, ai3::lower_in_either};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee_core::{Dice, Game as _, Outcome, Seat, Seed, Step};
 use referee_games::big_two::{
-    BigTwo, Card, Cards, Combination, Kind, Move, Order, Public, Question, Rules, Scoring, Setup,
-    View, plays,
+    BigTwo, Card, Cards, Combination, Ending, Kind, Move, Order, Public, Question, Rules, Scoring,
+    Setup, View, plays,
 };
 
 /// Differences of rounding are none.
@@ -147,7 +147,7 @@ fn play(
     seed: u64,
     bots: [Decide; 4],
     mut show: impl FnMut(&View, &[Move], Move),
-) -> Outcome {
+) -> Outcome<Ending> {
     let mut bytes = [7; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let mut state = BigTwo::deal(setup, &mut Dice::new(&Seed::new(bytes)));

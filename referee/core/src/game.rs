@@ -9,7 +9,7 @@ use std::{fmt::Debug, time::Duration};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Dice, JsonBounds, Limits, Outcome, PerSeat, Scene, Seat};
+use crate::{Dice, JsonBounds, Language, Limits, Outcome, PerSeat, Scene, Seat, Words};
 
 /// Facts about a game that do not depend on the set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct GameInfo {
     /// set-up.
     pub most_questions: u32,
     /// Its rules, for people who play it, as Markdown.
-    pub rules: RulesPage,
+    pub rules: Words<&'static str>,
     /// Whether the score of a seat says by how much it is ahead of the other seat, as a
     /// difference of discs does. Otherwise it is what the seat has won by itself.
     pub score_is_lead: bool,
@@ -53,23 +53,17 @@ impl GameInfo {
         limits.start + within.map_or(thinking, |within| within.min(thinking))
     }
 
-    /// Its name in Chinese, with which its rules begin there.
+    /// Its name for people in this language; in Chinese its rules begin with it.
     #[must_use]
-    pub fn chinese_title(&self) -> &'static str {
+    pub fn title_in(&self, language: Language) -> &'static str {
+        if language == Language::En {
+            return self.title;
+        }
         let first = self.rules.chinese.lines().next().unwrap_or(self.title);
         let title = first.trim_start_matches('#').trim();
         // Its name in files and messages stands behind it.
         title.split('（').next().unwrap_or(title)
     }
-}
-
-/// The rules of a game in each language that people are spoken to in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RulesPage {
-    /// In English.
-    pub english: &'static str,
-    /// In Chinese.
-    pub chinese: &'static str,
 }
 
 /// A legal and unusual beginning, to test whether a bot can handle it.
@@ -105,6 +99,8 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     type Question: Copy + Debug + PartialEq + Send;
     /// What a seat answers.
     type Answer: Clone + Debug + PartialEq + Send;
+    /// Why a game ended, which has words for people.
+    type Ending: Clone + Debug + PartialEq + Send + Into<Words>;
 
     /// Says whether a game can begin like this.
     ///
@@ -270,7 +266,7 @@ pub enum Step<G: Game> {
     /// Send these questions, in order of the seats, and wait for all answers.
     Ask(Vec<(Seat, G::Question)>),
     /// It is over.
-    Over(Outcome),
+    Over(Outcome<G::Ending>),
 }
 
 /// The seats that get a notice.

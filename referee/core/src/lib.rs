@@ -26,14 +26,13 @@ pub mod testing;
 mod transcript;
 mod watcher;
 mod wire;
+mod words;
 
 pub use clock::{Charge, Clock, Limits, ThinkingTime};
 pub use dice::Dice;
 pub use file_name::file_name;
 pub use foul::{Foul, FoulKind};
-pub use game::{
-    Audience, Game, GameInfo, Illegal, Observation, RulesPage, SetupError, State, Step, Trial,
-};
+pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step, Trial};
 pub use imagine::PastAnswer;
 pub use json::{JsonBounds, JsonError};
 pub use outcome::{Outcome, SeatFoul, Verdict};
@@ -46,3 +45,4 @@ pub use table::{Accepted, GameKind, Kind, Refused, Table, TableStep};
 pub use transcript::{Event, Transcript};
 pub use watcher::{Watch, Watcher};
 pub use wire::{Malformed, Sight, Wire};
+pub use words::{Language, Words};

@@ -2,28 +2,42 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Foul, PerSeat, Seat};
+use crate::{Foul, PerSeat, Seat, Words};
 
-/// What the rules say about a game that is over.
+/// What the rules say about a game that is over. The rules give the reason as data, and a record
+/// has it in English.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct Outcome<R = String> {
     /// Each seat's place from 1, the best; seats that share one have the same.
     pub places: PerSeat<u8>,
     /// Each seat's score, in the unit of the game.
     pub scores: PerSeat<i32>,
-    /// How the game ended, in words.
-    pub reason: String,
+    /// Why the game ended.
+    pub reason: R,
 }
 
-impl Outcome {
+impl<R> Outcome<R> {
     /// The outcome of a game of two.
     #[must_use]
-    pub fn of_two(places: [u8; 2], scores: [i32; 2], reason: impl Into<String>) -> Self {
+    pub fn of_two(places: [u8; 2], scores: [i32; 2], reason: R) -> Self {
         Self {
             places: places.to_vec().into(),
             scores: scores.to_vec().into(),
-            reason: reason.into(),
+            reason,
         }
+    }
+}
+
+impl<R: Into<Words>> Outcome<R> {
+    /// The outcome as a record has it, and the reason in each language.
+    pub(crate) fn in_words(self) -> (Outcome, Words) {
+        let words = self.reason.into();
+        let outcome = Outcome {
+            places: self.places,
+            scores: self.scores,
+            reason: words.english.clone(),
+        };
+        (outcome, words)
     }
 }
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::{
     Dice, Game, GameInfo, Malformed, Outcome, PastAnswer, Scene, Seat, Seed, SetupError, Sight,
-    State, Step, Trial, Watch, Watcher, Wire, imagine::imagined, wire::offered,
+    State, Step, Trial, Watch, Watcher, Wire, Words, imagine::imagined, wire::offered,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -119,6 +119,9 @@ pub trait Table: Send {
 
     /// Applies the answers that were taken since the last step.
     fn resolve(&mut self);
+
+    /// Why the game ended, if it is over.
+    fn ending(&self) -> Option<&Words>;
 
     /// What to draw: everything if the game is over, otherwise what everybody sees.
     fn scene(&self) -> Scene;
@@ -271,7 +274,7 @@ struct InProgress<G: Game> {
     state: State<G>,
     now: Now<G>,
     answers: Vec<(Seat, G::Answer)>,
-    over: bool,
+    ending: Option<Words>,
 }
 
 /// What the last step was, for the messages that go with it.
@@ -289,7 +292,7 @@ impl<G: Wire> InProgress<G> {
             state,
             now: Now::Nothing,
             answers: Vec::new(),
-            over: false,
+            ending: None,
         }
     }
 
@@ -301,6 +304,13 @@ impl<G: Wire> InProgress<G> {
                 .map(|(_, question)| *question),
             _ => None,
         }
+    }
+
+    fn end(&mut self, outcome: Outcome<G::Ending>) -> Outcome {
+        let (outcome, ending) = outcome.in_words();
+        self.now = Now::Nothing;
+        self.ending = Some(ending);
+        outcome
     }
 }
 
@@ -330,11 +340,7 @@ impl<G: Wire> Table for InProgress<G> {
                 self.now = Now::Asking(asked);
                 TableStep::Ask(seats)
             }
-            Step::Over(outcome) => {
-                self.now = Now::Nothing;
-                self.over = true;
-                TableStep::Over(outcome)
-            }
+            Step::Over(outcome) => TableStep::Over(self.end(outcome)),
         }
     }
 
@@ -380,8 +386,12 @@ impl<G: Wire> Table for InProgress<G> {
         self.now = Now::Nothing;
     }
 
+    fn ending(&self) -> Option<&Words> {
+        self.ending.as_ref()
+    }
+
     fn scene(&self) -> Scene {
-        if self.over {
+        if self.ending.is_some() {
             self.open_scene()
         } else {
             G::scene(&self.state.public, &[])
@@ -411,9 +421,7 @@ impl<G: Wire> Table for InProgress<G> {
                 Step::Ask(asked) => asked,
                 Step::Over(outcome) => {
                     self.answers.clear();
-                    self.now = Now::Nothing;
-                    self.over = true;
-                    return outcome;
+                    return self.end(outcome);
                 }
             };
             let answers: Vec<_> = asked

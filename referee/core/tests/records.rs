@@ -93,7 +93,7 @@ fn record() -> Record {
         ],
         result: ResultLine {
             verdict: Verdict::Finished {
-                outcome: Outcome::of_two([1, 2], [7, -7], "both \"forfeited\""),
+                outcome: Outcome::of_two([1, 2], [7, -7], "both \"forfeited\"".to_owned()),
                 fouls: vec![
                     SeatFoul {
                         seat: first,

@@ -2,12 +2,11 @@
 //!
 //! One folder for each game: `rules.rs`, `view.rs` (a seat's calls folded into what it
 //! knows), `wire.rs` (the only file that knows its messages), `scene.rs` (what to
-//! draw). [`GAMES`] is the only list of them. A [`Sitting`] is one game as the referee
+//! draw), `ending.rs` (why a game ended). [`GAMES`] is the only list of them. A [`Sitting`] is one game as the referee
 //! conducts it, except for waiting.
 
 pub mod big_two;
 mod calls;
-mod chinese;
 pub mod connect_four;
 mod envelope;
 mod imagination;
@@ -20,7 +19,6 @@ mod sitting;
 use referee_core::{GameKind, Kind};
 
 pub use calls::Calls;
-pub use chinese::chinese_reason;
 pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results, told_game_id};
 pub use imagination::Imagination;
 pub use part::{Asked, Cue, Part};

@@ -135,12 +135,12 @@ pub fn verify(record: &Record) -> Result<(), Mismatch> {
     played_again(record, |_| {}).map(drop)
 }
 
-/// Plays a record again, passes every move to `watch`, and returns the last scene.
+/// Plays a record again, passes every move to `watch`, and returns the game at its end.
 ///
 /// # Errors
 ///
 /// [`Mismatch`] at the first difference.
-pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, Mismatch> {
+pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Sitting, Mismatch> {
     let mut before = None;
     retrace(record, |step| match step {
         Retraced::Told { .. } => {}
@@ -172,13 +172,13 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
 }
 
 /// Plays a record again and passes each event to `watch` together with the game at that
-/// moment, so that other continuations can be tried. Returns the last scene.
+/// moment, so that other continuations can be tried. Returns the game at its end.
 ///
 /// # Errors
 ///
 /// [`Mismatch`] at the first difference.
-pub fn retrace(record: &Record, watch: impl FnMut(Retraced<'_>)) -> Result<Scene, Mismatch> {
-    Ok(played_again(record, watch)?.scene())
+pub fn retrace(record: &Record, watch: impl FnMut(Retraced<'_>)) -> Result<Sitting, Mismatch> {
+    played_again(record, watch)
 }
 
 /// Plays a record again with another move limit and without a budget. Every answer

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use referee_core::{
     Charge, Clock, Event, FORMAT, FORMAT_VERSION, Foul, FoulKind, GameKind, Header, Limits,
     Outcome, PerSeat, Record, Refused, ResultLine, Scene, Seat, SeatFoul, SeatHeader, Seed,
-    SetupError, Table, TableStep, ThinkingTime, Transcript, Verdict,
+    SetupError, Table, TableStep, ThinkingTime, Transcript, Verdict, Words,
 };
 
 use crate::{envelope, imagination::Imagination};
@@ -246,6 +246,12 @@ impl Sitting {
         };
         self.waiting[place].1 = Some(!matches!(judgement, Judgement::Fouled(_)));
         judgement
+    }
+
+    /// Why the game ended, if it is over.
+    #[must_use]
+    pub fn ending(&self) -> Option<&Words> {
+        self.table.ending()
     }
 
     /// What to draw: the game as everybody sees it.

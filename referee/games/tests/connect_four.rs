@@ -6,7 +6,7 @@ use std::{ops::RangeInclusive, thread};
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use referee_core::{Dice, FoulKind, Game as _, Seat, Seed, State, Step, Wire as _, testing::prove};
 use referee_games::connect_four::{
-    Board, ConnectFour, Forbidden, Point, Question, Setup, columns_of,
+    Board, ConnectFour, Ending, Forbidden, Point, Question, Setup, columns_of,
 };
 
 const FIRST: Seat = Seat::new(0);
@@ -283,7 +283,7 @@ fn a_line_on_the_last_free_cell_wins() {
         panic!("it is over");
     };
     assert_eq!(outcome.places.as_slice(), [2, 1]);
-    assert_eq!(outcome.reason, "four in a line");
+    assert_eq!(outcome.reason, Ending::FourInALine);
 }
 
 #[test]

@@ -8,10 +8,10 @@ use arena_proto::games::othello::v1::{
 use prost::Message as _;
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use referee_core::{
-    Dice, FoulKind, Game as _, Outcome, Seat, Seed, State, Step, Wire as _, testing::prove,
+    Dice, FoulKind, Game as _, Outcome, Seat, Seed, State, Step, Wire as _, Words, testing::prove,
 };
 use referee_games::othello::{
-    BLACK, Board, Othello, Position, Previous, Question, Setup, WHITE, squares_of,
+    BLACK, Board, Ending, Othello, Position, Previous, Question, Setup, WHITE, squares_of,
 };
 
 /// Lines of 1 to 12 plies from the beginning; a pass is a ply of its own.
@@ -255,11 +255,16 @@ fn asked(state: &mut State<Othello>) -> Option<Seat> {
     }
 }
 
-fn outcome(state: &mut State<Othello>) -> Outcome {
+fn outcome(state: &mut State<Othello>) -> Outcome<Ending> {
     match Othello::step(state) {
         Step::Over(outcome) => outcome,
         step => panic!("expected the end, found {step:?}"),
     }
+}
+
+/// Why a game ended, as a record has it.
+fn english(outcome: Outcome<Ending>) -> String {
+    Words::from(outcome.reason).english
 }
 
 #[test]
@@ -318,7 +323,7 @@ fn a_game_ends_when_neither_side_has_a_move() {
     assert_eq!(outcome.places.as_slice(), [1, 2]);
     assert_eq!(outcome.scores.as_slice(), [13, -13]);
     assert_eq!(
-        outcome.reason,
+        english(outcome),
         "Black 13, White 0; with the empty squares 64 to 0"
     );
 }
@@ -330,7 +335,7 @@ fn a_draw_shares_the_empty_squares() {
     let outcome = outcome(&mut state);
     assert_eq!(outcome.places.as_slice(), [1, 1]);
     assert_eq!(
-        outcome.reason,
+        english(outcome),
         "Black 4, White 4; with the empty squares 32 to 32"
     );
 }

@@ -43,7 +43,7 @@ pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
             ul.cards {
                 @for kind in GAMES {
                     li { a.card href=(format!("/play?game={}", kind.info().name)) {
-                        strong { (language.title(kind.info())) }
+                        strong { (kind.info().title_in(language)) }
                         span {
                             (kind.info().seats) " "
                             (language.pick("players", "人"))
@@ -107,7 +107,7 @@ async fn frame(
                     @for one in &running {
                         li {
                             a href=(format!("/t/{}", part(&one.tournament))) { (one.tournament) }
-                            " · " (game(one.game).map_or("", |kind| language.title(kind.info())))
+                            " · " (game(one.game).map_or("", |kind| kind.info().title_in(language)))
                             " · " (one.done) @if let Some(planned) = one.planned { " / " (planned) }
                             " " (language.pick("deals", "副"))
                             " · " (one.games_a_minute) " " (language.pick("games a minute", "局/分钟"))

@@ -114,10 +114,10 @@ pub(crate) fn page(
         h1 { (title) }
         p {
             @if let Some((name, tournament)) = within { a href=(tournament) { (name) } " · " }
-            a href=(format!("/rules/{}", game.kind.info().name)) { (language.title(game.kind.info())) }
+            a href=(format!("/rules/{}", game.kind.info().name)) { (game.kind.info().title_in(language)) }
             " · " (game.record.header.game_id)
         }
-        p.result { (viewer::result(&game.record, language)) }
+        p.result { (game.result(language)) }
         div.watching {
             (viewer::show(game, position, language, at, &format!("{at}/frames")))
         }

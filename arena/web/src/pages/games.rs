@@ -19,7 +19,7 @@ use crate::{
     serve::OfSite,
     site::Site,
     standing::Standing,
-    viewer::time,
+    viewer::{foul_words, time},
 };
 
 /// So many are on a page.
@@ -148,6 +148,27 @@ pub(crate) async fn show(
     layout::page(&caller, &title, &body)
 }
 
+/// How a game ended. A row has its reason as a record does, in English, so in Chinese its fouls say
+/// it, or its scores.
+fn end(standing: &Standing, row: &GameRow, language: Language) -> String {
+    if language == Language::En {
+        return referee_core::printable(&row.reason);
+    }
+    let names = players(standing, row);
+    let fouls = row.fouls.iter().map(|foul| {
+        let name = &names[foul.seat.index()];
+        format!("{name}：{}", foul_words(language, foul.foul.kind()))
+    });
+    let fouls: Vec<_> = fouls.collect();
+    match fouls.is_empty() {
+        true => {
+            let scores: Vec<_> = row.scores.iter().map(i32::to_string).collect();
+            format!("得分 {}", scores.join(" : "))
+        }
+        false => fouls.join("；"),
+    }
+}
+
 /// A list of games; without an address they lead nowhere.
 pub(crate) fn table(
     standing: &Standing,
@@ -176,7 +197,7 @@ pub(crate) fn table(
                          }
                         td { (players(standing, row).join(" – ")) }
                         td { (row.places.iter().map(u8::to_string).collect::<Vec<_>>().join("-")) }
-                        td { (language.reason(&row.reason)) }
+                        td { (end(standing, row, language)) }
                         td.number { (row.plies) }
                         td.number { (time(row.thought_us.iter().sum())) }
                         td { (pages::date(row.finished_unix_ms)) }

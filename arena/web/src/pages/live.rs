@@ -43,7 +43,7 @@ pub(crate) async fn show(
     let names = mirror.players.join(" – ");
     let body = html! {
         h1 { (names) }
-        p { a href=(format!("/t/{}", part(&tournament))) { (tournament) } " · " (language.title(mirror.kind().info())) }
+        p { a href=(format!("/t/{}", part(&tournament))) { (tournament) } " · " (mirror.kind().info().title_in(language)) }
         div.watching {
             section.game { (layout::block(&frame, "board")) }
             section.beside {
@@ -143,8 +143,8 @@ fn frame(mirror: &Mirror, tournament: &str, game: &str, language: Language) -> F
     let state = html! {
         @match &mirror.ended {
             None => p { (language.pick("It is being played.", "正在进行。")) }
-            Some(reason) => p {
-                (language.pick("It is over: ", "已结束：")) (language.reason(reason)) ". "
+            Some(ending) => p {
+                (language.pick("It is over: ", "已结束：")) (ending.get(language)) (language.pick(". ", "。"))
                 a href=(format!("/t/{}/games/{game}", part(tournament))) {
                     (language.pick("See it move by move", "逐步回看"))
                 }

@@ -50,13 +50,13 @@ pub(crate) async fn rules(caller: Caller, Path(game): Path<String>) -> Response 
         return PageError::NotFound(told).page(&caller);
     };
     let info = kind.info();
-    let text = caller.language.pick(info.rules.english, info.rules.chinese);
+    let text = info.rules.get(caller.language);
     let body = html! {
-        h1 { (caller.language.title(info)) }
+        h1 { (info.title_in(caller.language)) }
         (paragraphs(text))
         p { a.button href=(format!("/play?game={}", info.name)) { (caller.language.pick("Play", "开始对局")) } }
     };
-    layout::page(&caller, caller.language.title(info), &body)
+    layout::page(&caller, info.title_in(caller.language), &body)
 }
 
 /// The little of Markdown that rules are written in: headings, lists, paragraphs.

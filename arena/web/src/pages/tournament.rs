@@ -99,7 +99,7 @@ fn frame(site: &Arc<Site>, standing: &Standing, language: Language) -> Frame {
     let at = format!("/t/{}", part(&standing.tournament.name));
     let about = html! {
         p {
-            (game(&standing.tournament.game).map_or("", |kind| language.title(kind.info())))
+            (game(&standing.tournament.game).map_or("", |kind| kind.info().title_in(language)))
             @if let Some(state) = state { " · " strong { (pages::state(language, state)) } }
             " · " (counts(&standings.counts, language))
             " · " (pages::date(standing.tournament.created_unix_ms))

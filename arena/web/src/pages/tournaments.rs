@@ -62,7 +62,7 @@ pub(crate) async fn show(
                     @for one in &shown {
                         tr {
                             th scope="row" { a href=(format!("/t/{}", part(&one.tournament))) { (one.tournament) } }
-                            td { (game(&one.game).map_or(&*one.game, |kind| language.title(kind.info()))) }
+                            td { (game(&one.game).map_or(&*one.game, |kind| kind.info().title_in(language))) }
                             td { (pages::state(language, one.state)) }
                             td.number { (one.games) }
                             td { (pages::date(one.created_unix_ms)) }

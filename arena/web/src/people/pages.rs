@@ -20,7 +20,7 @@ use crate::{
     feed::{Block, Frame},
     language::Language,
     layout,
-    viewer::{foul_words, result},
+    viewer::foul_words,
 };
 
 /// With more legal moves than this they are not all buttons.
@@ -42,7 +42,7 @@ pub(super) fn lobby(
                 h2 { (language.pick("Your games", "你的对局")) }
                 ul { @for table in &own {
                     li { a href=(format!("/play/{}", table.id())) {
-                        (language.title(table.kind.info())) ": " (table.names.join(" – "))
+                        (table.kind.info().title_in(language)) ": " (table.names.join(" – "))
                     } }
                 } }
             }
@@ -51,7 +51,7 @@ pub(super) fn lobby(
             ul.cards { @for kind in GAMES {
                 @let is_chosen = chosen.is_some_and(|one| one.info().name == kind.info().name);
                 li { a.card href=(format!("/play?game={}", kind.info().name)) aria-current=[is_chosen.then_some("true")] {
-                    strong { (language.title(kind.info())) }
+                    strong { (kind.info().title_in(language)) }
                 } }
             } }
         }
@@ -68,7 +68,7 @@ fn settings(
     let info = kind.info();
     html! {
         section {
-            h2 { (language.title(info)) }
+            h2 { (info.title_in(language)) }
             p { a href=(format!("/rules/{}", info.name)) { (language.pick("Rules", "规则")) } }
             @if let Some(wrong) = wrong { p.warning role="alert" { (wrong) } }
             form.settings method="post" action="/play" {
@@ -155,7 +155,7 @@ pub(super) fn table(
     html! {
         h1 { (title) }
         p {
-            a href=(format!("/rules/{}", table.kind.info().name)) { (language.title(table.kind.info())) }
+            a href=(format!("/rules/{}", table.kind.info().name)) { (table.kind.info().title_in(language)) }
         }
         @if own.is_empty() && waits_for_people {
             form method="post" action=(format!("{at}/join")) {
@@ -213,7 +213,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
             let mut picture = Picture::of(&seen.scene, &look);
             // It is no other element while somebody else is asked.
             picture.interactive = true;
-            let title = language.title(table.kind.info());
+            let title = table.kind.info().title_in(language);
             if let Some(last) = seen.moves.last() {
                 said = format!(
                     "{}: {}. {said}",
@@ -261,7 +261,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
         }
     };
     let acts = html! {
-        @if view.record.is_none() && view.failed.is_none() {
+        @if view.result.is_none() && view.failed.is_none() {
             div.acts {
                 (act(&at, "hint", language.pick("Hint", "提示"), None))
                 (act(&at, "evaluate", language.pick("Evaluate", "评估"), None))
@@ -309,7 +309,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
         @if let Some(left) = view.seconds_left {
             p { (language.pick("Time for this move: ", "本步时限：")) (left) " s" }
         }
-        @if view.record.is_some() {
+        @if view.result.is_some() {
             p {
                 a.button href=(format!("/people/{}", table.id())) { (language.pick("See it move by move", "逐步回看")) }
                 " "
@@ -339,7 +339,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
             Block::new("moves", moves.into_string()),
         ],
         said,
-        is_last: view.record.is_some() || view.failed.is_some(),
+        is_last: view.result.is_some() || view.failed.is_some(),
     }
 }
 
@@ -395,8 +395,8 @@ fn state_words(table: &Table, view: &View, own: &[Seat], language: Language) -> 
             Language::Zh => format!("对局无法继续：{failed}"),
         };
     }
-    if let Some(record) = &view.record {
-        return result(record, language);
+    if let Some(result) = &view.result {
+        return result.get(language).to_owned();
     }
     let mine = own.iter().filter(|seat| view.turn.contains(seat));
     let names: Vec<&str> = mine.map(|seat| &*table.names[seat.index()]).collect();

@@ -13,7 +13,7 @@ use arena_play::{
     EvaluationQuestion, HintQuestion, NotTakenBack, PeopleGame, PlayError, PlayedMove, Slip, Turn,
 };
 use parking_lot::Mutex;
-use referee_core::{GameKind, Record, Scene, Seat};
+use referee_core::{GameKind, Scene, Seat, Words};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
@@ -31,6 +31,7 @@ use crate::{
     client::Client,
     error::Full,
     evaluation::Expected,
+    viewer,
 };
 
 /// So many things people do may wait while bots think.
@@ -110,7 +111,8 @@ pub(crate) struct View {
     pub(crate) turn: Vec<Seat>,
     /// When the time of those who are asked is up.
     pub(crate) seconds_left: Option<u64>,
-    pub(crate) record: Option<Arc<Record>>,
+    /// How it ended.
+    pub(crate) result: Option<Words>,
     /// Why it can't go on.
     pub(crate) failed: Option<String>,
 }
@@ -173,7 +175,7 @@ impl Table {
             seats: HashMap::new(),
             turn: Vec::new(),
             seconds_left: None,
-            record: None,
+            result: None,
             failed: None,
         }));
         let table = Arc::new(Self {
@@ -273,7 +275,7 @@ impl Table {
         match own {
             [] => None,
             [one] => Some(*one),
-            _ if self.kind.has_secrets() && view.record.is_none() => {
+            _ if self.kind.has_secrets() && view.result.is_none() => {
                 let looks = *self.looks.lock();
                 looks.filter(|seat| view.turn.contains(seat))
             }
@@ -683,20 +685,23 @@ impl Table {
             at.saturating_duration_since(std::time::Instant::now())
                 .as_secs()
         });
-        let record = game.record().map(|record| Arc::new(record.clone()));
+        let over = game.record().zip(game.ending());
+        let result = over.map(|(record, ending)| {
+            Words::each(|language| viewer::result(record, ending, language))
+        });
         // A version is a state of the game: a hint or a slip makes no new one.
         let is_new = shows.send_if_modified(|view| {
             let is_new = view.version == 0
                 || view.seats != people
                 || view.turn != turn
-                || view.record.is_some() != record.is_some();
+                || view.result.is_some() != result.is_some();
             if is_new {
                 *view = Arc::new(View {
                     version: view.version + 1,
                     seats: people,
                     turn: turn.to_vec(),
                     seconds_left: left,
-                    record,
+                    result,
                     failed: None,
                 });
             }

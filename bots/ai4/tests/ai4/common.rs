@@ -4,7 +4,7 @@ use ai4::{CardSet, Options, Round, Scores, Table, Top};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_core::{Dice, Game as _, Outcome, Seed, State, Step};
-use referee_games::big_two::{BigTwo, Card, Cards, Move, Order, Question, Setup};
+use referee_games::big_two::{BigTwo, Card, Cards, Ending, Move, Order, Question, Setup};
 
 pub(crate) fn set(cards: Cards) -> CardSet {
     CardSet::from_bits(cards.bits())
@@ -71,7 +71,7 @@ pub(crate) fn random_round(
     setup: &Setup,
     seed: u64,
     mut each: impl FnMut(&State<BigTwo>, usize, &[Move], Move),
-) -> (State<BigTwo>, Outcome) {
+) -> (State<BigTwo>, Outcome<Ending>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut bytes = [3; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());

@@ -3,7 +3,7 @@
 
 use crate::{
     Audience, Dice, Game, GameInfo, Illegal, Malformed, Observation, Outcome, PerSeat, Scene, Seat,
-    SetupError, Sight, State, Step, Wire,
+    SetupError, Sight, State, Step, Wire, Words,
 };
 
 const SEATS: u8 = 3;
@@ -76,7 +76,7 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
         purse: 0,
         scores: (0, CARDS as i32),
         most_questions: CARDS as u32 * SEATS as u32,
-        rules: crate::RulesPage {
+        rules: Words {
             english: "",
             chinese: "",
         },
@@ -89,6 +89,7 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
     type Notice = Notice;
     type Question = Question;
     type Answer = u8;
+    type Ending = Words;
 
     fn validate((): &()) -> Result<(), SetupError> {
         Ok(())
@@ -127,7 +128,7 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
             return Step::Over(Outcome {
                 places: PerSeat::new(SEATS, |seat| if tricks[seat] == best { 1 } else { 2 }),
                 scores: PerSeat::new(SEATS, |seat| i32::from(tricks[seat])),
-                reason: "no cards left".to_owned(),
+                reason: Words::new("no cards left", "没有牌了"),
             });
         }
         if !state.hidden.told {

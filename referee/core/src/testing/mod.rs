@@ -6,7 +6,7 @@ mod bids;
 pub use bids::Bids;
 
 use crate::{
-    Dice, Game, PerSeat, Seat, Seed, Sight, State, Step, Watcher,
+    Dice, Game, PerSeat, Seat, Seed, Sight, State, Step, Watcher, Words,
     imagine::{Reply, Script},
     wire::written,
 };
@@ -351,15 +351,17 @@ impl<G: Sight> Proof<'_, G> {
     }
 }
 
-fn check_outcome<G: Game>(outcome: &crate::Outcome) -> Result<(), String> {
+fn check_outcome<G: Game>(outcome: &crate::Outcome<G::Ending>) -> Result<(), String> {
     let seats = G::INFO.seats;
+    let words: Words = outcome.reason.clone().into();
     let good = outcome.places.seats() == seats
         && outcome.scores.seats() == seats
         && outcome
             .places
             .iter()
             .all(|(_, &place)| (1..=seats).contains(&place))
-        && !outcome.reason.is_empty();
+        && !words.english.is_empty()
+        && !words.chinese.is_empty();
     if good {
         Ok(())
     } else {

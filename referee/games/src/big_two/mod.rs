@@ -2,6 +2,7 @@
 
 mod card;
 mod combination;
+mod ending;
 mod outcome;
 mod plays;
 mod round;
@@ -13,6 +14,7 @@ mod wire;
 
 pub use card::{Card, Cards, DECK, JOKER_STRENGTH, NoCard, Order, Rank, Suit};
 pub use combination::{Combination, Kind};
+pub use ending::Ending;
 pub use plays::plays;
 pub use round::{Move, Public, Rules, SEATS, Scoring, Standing, Trick};
 pub use rules::{BigTwo, Hidden, Notice, Question, Setup};

@@ -4,6 +4,7 @@ use referee_core::{Outcome, PerSeat, Seat, State};
 
 use super::{
     card::{Cards, Rank},
+    ending::Ending,
     round::{Public, SEATS, Scoring, Standing},
     rules::BigTwo,
 };
@@ -12,7 +13,7 @@ use super::{
 ///
 /// A seat that has forfeited keeps the place that it took then, also with payout. If
 /// all four have forfeited, all are last.
-pub(super) fn outcome(state: &State<BigTwo>) -> Option<Outcome> {
+pub(super) fn outcome(state: &State<BigTwo>) -> Option<Outcome<Ending>> {
     let public = &state.public;
     if !public.is_over() {
         return None;
@@ -21,7 +22,7 @@ pub(super) fn outcome(state: &State<BigTwo>) -> Option<Outcome> {
         return Some(Outcome {
             places: PerSeat::new(SEATS, |_| SEATS),
             scores: PerSeat::new(SEATS, |_| 0),
-            reason: "all four forfeited".to_owned(),
+            reason: Ending::AllForfeited,
         });
     };
     let (places, scores) = match public.rules.scoring {
@@ -29,10 +30,8 @@ pub(super) fn outcome(state: &State<BigTwo>) -> Option<Outcome> {
         Scoring::Payout => by_payout(public, winner, &state.private),
     };
     let reason = match public.standing[winner.index()] {
-        Standing::Out(_) if public.rules.scoring == Scoring::Payout => {
-            format!("seat {winner} has no cards left")
-        }
-        _ => "one seat was left in play".to_owned(),
+        Standing::Out(_) if public.rules.scoring == Scoring::Payout => Ending::Out(winner),
+        _ => Ending::OneLeft,
     };
     Some(Outcome {
         places,

@@ -2,14 +2,15 @@
 //! deal of what a seat has not seen.
 
 use referee_core::{
-    Audience, Dice, Game, GameInfo, Illegal, JsonBounds, Observation, PerSeat, RulesPage, Scene,
-    Seat, SetupError, State, Step, Trial,
+    Audience, Dice, Game, GameInfo, Illegal, JsonBounds, Observation, PerSeat, Scene, Seat,
+    SetupError, State, Step, Trial, Words,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
     card::{Card, Cards},
     combination::Combination,
+    ending::Ending,
     outcome::outcome,
     plays::plays,
     round::{Move, Public, Rules, SEATS, Scoring, following},
@@ -80,7 +81,7 @@ impl Game for BigTwo {
         scores: (-MOST_PAID, 3 * MOST_PAID),
         // Each card may be a play of its own, to which the three others pass.
         most_questions: 54 * SEATS as u32,
-        rules: RulesPage {
+        rules: Words {
             english: include_str!("../../../../docs/rules/big-two.md"),
             chinese: include_str!("../../../../docs/zh/rules/big-two.md"),
         },
@@ -95,6 +96,7 @@ impl Game for BigTwo {
     type Notice = Notice;
     type Question = Question;
     type Answer = Move;
+    type Ending = Ending;
 
     fn validate(setup: &Setup) -> Result<(), SetupError> {
         let Some(hands) = &setup.hands else {

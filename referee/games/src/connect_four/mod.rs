@@ -1,5 +1,6 @@
 //! Connect Four with a forbidden cell.
 
+mod ending;
 mod rules;
 mod scene;
 mod setup;
@@ -7,6 +8,7 @@ mod trials;
 mod view;
 mod wire;
 
+pub use ending::Ending;
 pub use rules::{Board, ConnectFour, LARGEST, Point, Public, Question, SMALLEST, columns_of};
 pub use setup::{Forbidden, Setup};
 pub use view::View;

@@ -2,12 +2,12 @@
 //! that drop stones in turn, four in an unbroken line win.
 
 use referee_core::{
-    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, RulesPage, Scene, Seat,
-    SetupError, State, Step, Trial,
+    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
+    Step, Trial, Words,
 };
 use serde::{Deserialize, Serialize};
 
-use super::{setup::Setup, trials::TRIALS};
+use super::{ending::Ending, setup::Setup, trials::TRIALS};
 
 /// The fewest rows or columns that a board set up by hand may have.
 pub const SMALLEST: u8 = 4;
@@ -100,7 +100,7 @@ impl Game for ConnectFour {
         scores: (-1, 1),
         // A stone for each cell.
         most_questions: LARGEST as u32 * LARGEST as u32,
-        rules: RulesPage {
+        rules: Words {
             english: include_str!("../../../../docs/rules/connect-four.md"),
             chinese: include_str!("../../../../docs/zh/rules/connect-four.md"),
         },
@@ -114,6 +114,7 @@ impl Game for ConnectFour {
     type Notice = Never;
     type Question = Question;
     type Answer = Point;
+    type Ending = Ending;
 
     fn validate(setup: &Setup) -> Result<(), SetupError> {
         setup.validate().map_err(SetupError)
@@ -228,13 +229,13 @@ impl ConnectFour {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Never {}
 
-fn outcome(public: &Public) -> Option<Outcome> {
+fn outcome(public: &Public) -> Option<Outcome<Ending>> {
     let (winner, reason) = match public.gone {
-        [true, true] => return Some(Outcome::of_two([2, 2], [-1, -1], "both forfeited")),
-        [true, false] => (Some(Seat::new(1)), "forfeit"),
-        [false, true] => (Some(Seat::new(0)), "forfeit"),
-        [false, false] if public.winner.is_some() => (public.winner, "four in a line"),
-        [false, false] if public.board.is_full() => (None, "the board is full"),
+        [true, true] => return Some(Outcome::of_two([2, 2], [-1, -1], Ending::BothForfeited)),
+        [true, false] => (Some(Seat::new(1)), Ending::Forfeit),
+        [false, true] => (Some(Seat::new(0)), Ending::Forfeit),
+        [false, false] if public.winner.is_some() => (public.winner, Ending::FourInALine),
+        [false, false] if public.board.is_full() => (None, Ending::BoardFull),
         [false, false] => return None,
     };
     Some(match winner {

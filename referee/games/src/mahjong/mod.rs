@@ -3,6 +3,7 @@
 mod distance;
 #[cfg(test)]
 mod distribution;
+mod ending;
 mod hand;
 mod place;
 mod redeal;
@@ -18,6 +19,7 @@ mod view;
 mod wire;
 
 pub use distance::Goal;
+pub use ending::Ending;
 pub use hand::Hand;
 pub use rules::{Answer, Hidden, Mahjong, Notice, Private, Public, Question, WALL, Won};
 pub use setup::DEALT;

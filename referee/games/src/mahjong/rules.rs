@@ -2,11 +2,12 @@
 //! wins or the wall is empty.
 
 use referee_core::{
-    Audience, Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, RulesPage, Scene, Seat,
-    SetupError, State, Step, Trial,
+    Audience, Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat,
+    SetupError, State, Step, Trial, Words,
 };
 
 use super::{
+    ending::Ending,
     hand::Hand,
     redeal::redeal,
     setup::{DEALT, Setup, Wall},
@@ -207,7 +208,7 @@ impl Game for Mahjong {
         scores: (0, PAY * MOST_FAAN + WALL as i32),
         // For each tile of the wall a claim, a discard and a claim of the other seat.
         most_questions: 3 * WALL as u32,
-        rules: RulesPage {
+        rules: Words {
             english: include_str!("../../../../docs/rules/mahjong.md"),
             chinese: include_str!("../../../../docs/zh/rules/mahjong.md"),
         },
@@ -221,6 +222,7 @@ impl Game for Mahjong {
     type Notice = Notice;
     type Question = Question;
     type Answer = Answer;
+    type Ending = Ending;
 
     fn validate(setup: &Setup) -> Result<(), SetupError> {
         setup.wall().map(|_| ())
@@ -374,29 +376,28 @@ impl Game for Mahjong {
     }
 }
 
-fn outcome(state: &State<Mahjong>) -> Option<Outcome> {
+fn outcome(state: &State<Mahjong>) -> Option<Outcome<Ending>> {
     let State { public, hidden, .. } = state;
     // A seat may leave before the hands are dealt.
     let left = i32::from(WALL).min(hidden.wall.len() as i32);
     let (winner, score, reason) = match (public.gone, &public.won) {
         ([true, true], _) => {
-            return Some(Outcome::of_two([2, 2], [0, 0], "both forfeited"));
+            return Some(Outcome::of_two([2, 2], [0, 0], Ending::BothForfeited));
         }
-        ([true, false], _) => (Seat::new(1), PAY + left, "forfeit".to_owned()),
-        ([false, true], _) => (Seat::new(0), PAY + left, "forfeit".to_owned()),
+        ([true, false], _) => (Seat::new(1), PAY + left, Ending::Forfeit),
+        ([false, true], _) => (Seat::new(0), PAY + left, Ending::Forfeit),
         (_, Some(won)) => {
             let faan = won.faan(public.missing_suit);
             let faan = faan.expect("a win is offered only with a hand that wins");
-            let how = if won.self_draw {
-                "self draw"
-            } else {
-                "discard"
+            let ending = Ending::Won {
+                faan,
+                tile: won.tile,
+                self_draw: won.self_draw,
             };
-            let reason = format!("{faan} faan with {} by {how}", won.tile);
-            (won.seat, PAY * faan as i32 + left, reason)
+            (won.seat, PAY * faan as i32 + left, ending)
         }
         _ if hidden.next == Phase::Draw && left == 0 => {
-            return Some(Outcome::of_two([1, 1], [0, 0], "the wall is empty"));
+            return Some(Outcome::of_two([1, 1], [0, 0], Ending::WallEmpty));
         }
         _ => return None,
     };

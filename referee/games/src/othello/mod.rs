@@ -1,6 +1,7 @@
 //! Othello.
 
 mod board;
+mod ending;
 mod position;
 mod rules;
 mod scene;
@@ -10,6 +11,7 @@ mod view;
 mod wire;
 
 pub use board::Board;
+pub use ending::Ending;
 pub use position::{BLACK, Position, WHITE};
 pub use rules::{Othello, Previous, Public, Question, Setup};
 pub use square::{Square, squares_of};

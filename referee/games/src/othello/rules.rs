@@ -5,12 +5,13 @@
 //! The referee passes for a side without a move: it is not asked.
 
 use referee_core::{
-    Dice, Game, GameInfo, Illegal, JsonBounds, Observation, Outcome, PerSeat, RulesPage, Scene,
-    Seat, SetupError, State, Step, Trial,
+    Dice, Game, GameInfo, Illegal, JsonBounds, Observation, Outcome, PerSeat, Scene, Seat,
+    SetupError, State, Step, Trial, Words,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
+    ending::Ending,
     position::{BLACK, Position, WHITE},
     square::{Square, squares_of},
     trials::TRIALS,
@@ -104,7 +105,7 @@ impl Game for Othello {
         scores: (-64, 64),
         // A disc for each square; a seat that must pass is not asked.
         most_questions: 64,
-        rules: RulesPage {
+        rules: Words {
             english: include_str!("../../../../docs/rules/othello.md"),
             chinese: include_str!("../../../../docs/zh/rules/othello.md"),
         },
@@ -118,6 +119,7 @@ impl Game for Othello {
     type Notice = Never;
     type Question = Question;
     type Answer = Square;
+    type Ending = Ending;
 
     fn validate(setup: &Setup) -> Result<(), SetupError> {
         beginning(setup).map(|_| ())
@@ -246,11 +248,11 @@ fn beginning(setup: &Setup) -> Result<Public, SetupError> {
 
 /// Scores are the disc difference on the board. In a game that ended by a foul both
 /// scores are 0, so statistics of discs must leave it out.
-fn outcome(public: &Public) -> Option<Outcome> {
+fn outcome(public: &Public) -> Option<Outcome<Ending>> {
     let (difference, score, reason) = match public.gone {
-        [true, true] => return Some(Outcome::of_two([2, 2], [0, 0], "both forfeited")),
-        [true, false] => (-1, 0, "forfeit".to_owned()),
-        [false, true] => (1, 0, "forfeit".to_owned()),
+        [true, true] => return Some(Outcome::of_two([2, 2], [0, 0], Ending::BothForfeited)),
+        [true, false] => (-1, 0, Ending::Forfeit),
+        [false, true] => (1, 0, Ending::Forfeit),
         [false, false] if public.position.board.is_over() => {
             let difference = public.position.board_of(BLACK).difference();
             (difference, difference, count(public.position))
@@ -265,16 +267,11 @@ fn outcome(public: &Public) -> Option<Outcome> {
     Some(Outcome::of_two(places, [score, -score], reason))
 }
 
-/// The discs on the board, and the count by which tournaments report a result:
-/// with the empty squares given to the winner, or shared in a draw.
-fn count(position: Position) -> String {
-    let [black, white] = [BLACK, WHITE].map(|seat| position.discs(seat).count_ones());
-    let on_board = format!("Black {black}, White {white}");
-    let empty = position.board.empty().count_ones();
-    if empty == 0 {
-        return on_board;
+fn count(position: Position) -> Ending {
+    let has_empty = position.board.empty() != 0;
+    let lead = position.board_of(BLACK).tournament_difference() / 2;
+    Ending::Counted {
+        discs: [BLACK, WHITE].map(|seat| position.discs(seat).count_ones()),
+        with_empty: has_empty.then_some([32 + lead, 32 - lead]),
     }
-    let difference = position.board_of(BLACK).tournament_difference();
-    let [black, white] = [32 + difference / 2, 32 - difference / 2];
-    format!("{on_board}; with the empty squares {black} to {white}")
 }

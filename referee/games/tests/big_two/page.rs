@@ -8,8 +8,8 @@ use prost::Message as _;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee_core::{Dice, Game as _, Outcome, Seat, Seed, Sight as _, State, Step, Wire as _};
 use referee_games::big_two::{
-    BigTwo, Card, Cards, Combination, Move, Notice, Order, Public, Question, Rules, Scoring, Setup,
-    Standing, Trick,
+    BigTwo, Card, Cards, Combination, Ending, Move, Notice, Order, Public, Question, Rules,
+    Scoring, Setup, Standing, Trick,
 };
 
 fn cards(text: &str) -> Cards {
@@ -63,7 +63,7 @@ fn goes(state: &mut State<BigTwo>, all: &[&str]) {
     }
 }
 
-fn over(state: &mut State<BigTwo>) -> Outcome {
+fn over(state: &mut State<BigTwo>) -> Outcome<Ending> {
     match BigTwo::step(state) {
         Step::Over(outcome) => outcome,
         other => panic!("expected the end, found {other:?}"),
@@ -272,7 +272,7 @@ fn a_payout_doubles_for_jokers_and_twos_and_ends_with_the_first_out() {
     let outcome = over(&mut state);
     assert_eq!(outcome.scores.as_slice(), [4 + 4 + 3, -4, -4, -3]);
     assert_eq!(outcome.places.as_slice(), [1, 3, 3, 2]);
-    assert_eq!(outcome.reason, "seat 0 has no cards left");
+    assert_eq!(outcome.reason, Ending::Out(Seat::new(0)));
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
 use referee_core::{Dice, FoulKind, Game as _, Outcome, Seat, Seed, State, Step, testing::prove};
 use referee_games::big_two::{
-    BigTwo, Card, Cards, Combination, Kind, Move, Notice, Order, Question, Scoring, Setup, Standing,
+    BigTwo, Card, Cards, Combination, Ending, Kind, Move, Notice, Order, Question, Scoring, Setup,
+    Standing,
 };
 
 use crate::paper::{Paper, Slow, ours, paper, readings};
@@ -136,7 +137,7 @@ impl Round {
     }
 
     /// What comes next: a question, once what was done has been told, or the end.
-    fn next(&mut self, moved: bool) -> Option<Outcome> {
+    fn next(&mut self, moved: bool) -> Option<Outcome<Ending>> {
         let mut step = BigTwo::step(&mut self.state);
         if moved {
             let everybody = referee_core::Audience::Everybody;
@@ -241,7 +242,7 @@ impl Round {
         by.is_some_and(|by| !self.slow.in_play(by))
     }
 
-    fn ends_as(&mut self, outcome: &Outcome) {
+    fn ends_as(&mut self, outcome: &Outcome<Ending>) {
         let (places, scores) = self.slow.result();
         let found: Vec<usize> = outcome.places.iter().map(|(_, p)| (*p).into()).collect();
         assert_eq!(found, places, "{outcome:?}");

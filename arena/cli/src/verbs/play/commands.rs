@@ -4,10 +4,10 @@
 use std::{fs::OpenOptions, io::Write as _, path::Path};
 
 use arena_play::PeopleGame;
-use referee_core::{GameKind, Seat, printable};
+use referee_core::{GameKind, Language, Seat, printable};
 use tokio::sync::oneshot;
 
-use super::words::{self, Language};
+use super::words;
 use crate::{
     built_in::BuiltIn,
     draw::{self, Signs},
@@ -165,8 +165,8 @@ impl Commands<'_> {
             text += &format!("{seat}: {name}\n");
         }
         text += &anstream::adapter::strip_str(&drawn).to_string();
-        if let Some(record) = game.record() {
-            text += &format!("{}\n", words::result(self.language, record));
+        if let Some(result) = words::result(self.language, game) {
+            text += &format!("{result}\n");
         }
         self.write(file, text.as_bytes())
     }

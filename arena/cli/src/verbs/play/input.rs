@@ -2,10 +2,9 @@
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 
-use referee_core::printable;
+use referee_core::{Language, printable};
 use tokio::sync::mpsc;
 
-use super::words::Language;
 use crate::report;
 
 /// The longest line that is read; the rest of it is the next one.

@@ -12,10 +12,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use arena_play::Seating;
 use arena_tournament::{parse_limit, secret_root};
-use clap::Args;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use referee_bots::{Entry, LaunchContext};
 use referee_cli::LaunchArgs;
-use referee_core::{GameKind, Root};
+use referee_core::{GameKind, Language, Root};
 
 use self::{
     commands::{After, Commands},
@@ -23,7 +26,6 @@ use self::{
     screen::Screen,
     settings::{Settings, Settled},
     table::Table,
-    words::Language,
 };
 use crate::{End, bots::schemes, draw::Signs, play::move_limit, report, usage};
 
@@ -68,13 +70,18 @@ pub(crate) struct Play {
     #[arg(long)]
     plain: bool,
     /// The language: en or zh [default: that of the terminal].
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = languages())]
     lang: Option<Language>,
     /// Draw with letters only.
     #[arg(long)]
     ascii: bool,
     #[command(flatten)]
     launch: LaunchArgs,
+}
+
+/// The languages, by their codes.
+fn languages() -> impl TypedValueParser<Value = Language> {
+    PossibleValuesParser::new(["en", "zh"]).map(|code| Language::of_code(&code).unwrap_or_default())
 }
 
 /// How people see the game, and say what they want.
@@ -115,7 +122,7 @@ impl TerminalForm {
 impl Play {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         let kind = arena_tournament::find_game(&self.game)?;
-        let language = self.lang.unwrap_or_else(Language::of_terminal);
+        let language = self.lang.unwrap_or_else(words::language_of_terminal);
         let signs = match self.ascii {
             true => Signs::Ascii,
             false => Signs::of_terminal(),

@@ -6,12 +6,12 @@ use arena_play::{Player, Seating, setup_parts, setup_with};
 use arena_tournament::parse_limit;
 use house_bots::HOUSE;
 use referee_bots::Entry;
-use referee_core::{Dice, GameKind, Limits, Root, Seat};
+use referee_core::{Dice, GameKind, Language, Limits, Root, Seat};
 use serde_json::{Value, json};
 
 use super::{
     input::{Input, Typed},
-    words::{self, Language},
+    words,
 };
 use crate::{bots::schemes, draw::Signs, report, usage};
 

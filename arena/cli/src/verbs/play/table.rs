@@ -204,8 +204,8 @@ impl<'a> Table<'a> {
         };
         self.tell_moves(game, seat)?;
         self.draw(&game.scene(seat))?;
-        if let Some(record) = game.record() {
-            report::line(&words::result(language, record))?;
+        if let Some(result) = words::result(language, game) {
+            report::line(&result)?;
         }
         report::line(words::after(language))?;
         loop {

@@ -2,40 +2,21 @@
 
 use std::{fmt::Write as _, io};
 
-use arena_play::{NotTakenBack, Slip};
+use arena_play::{NotTakenBack, PeopleGame, Slip};
 use arena_review::ExpectedScore;
-use clap::ValueEnum;
 use house_bots::HOUSE;
-use referee_core::{GameInfo, Record, Seat, shorten};
+use referee_core::{GameInfo, Language, Seat, shorten};
 
 use crate::{draw::Signs, report::LONGEST_NAME, verbs::replay::in_words};
 
-/// The language that people are spoken to in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Language {
-    /// English.
-    En,
-    /// Chinese.
-    Zh,
-}
-
-impl Language {
-    /// What the terminal's locale says.
-    pub(super) fn of_terminal() -> Self {
-        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
-            .iter()
-            .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-        match locale {
-            Some(locale) if locale.starts_with("zh") => Self::Zh,
-            _ => Self::En,
-        }
-    }
-
-    const fn pick<'a>(self, english: &'a str, chinese: &'a str) -> &'a str {
-        match self {
-            Self::En => english,
-            Self::Zh => chinese,
-        }
+/// The language that the terminal's locale says.
+pub(super) fn language_of_terminal() -> Language {
+    let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    match locale {
+        Some(locale) if locale.starts_with("zh") => Language::Zh,
+        _ => Language::En,
     }
 }
 
@@ -103,20 +84,12 @@ pub(super) fn setting_label(language: Language, name: &str) -> &str {
     found.map_or(name, |(name, chinese)| language.pick(name, chinese))
 }
 
-/// The name of a game.
-pub(super) fn title(language: Language, info: &GameInfo) -> &'static str {
-    match language {
-        Language::En => info.title,
-        Language::Zh => info.chinese_title(),
-    }
-}
-
 pub(super) fn heading(language: Language, info: &GameInfo) -> String {
-    format!("{}\n\n", title(language, info))
+    format!("{}\n\n", info.title_in(language))
 }
 
 pub(super) fn rules(language: Language, info: &GameInfo) -> String {
-    let page = language.pick(info.rules.english, info.rules.chinese);
+    let page = info.rules.get(language);
     format!("\n{}\n\n", page.trim())
 }
 
@@ -268,12 +241,13 @@ pub(super) fn hint(language: Language, bot: &str, notation: &str) -> String {
     }
 }
 
-/// How a game ended.
-pub(super) fn result(language: Language, record: &Record) -> String {
-    match language {
+/// How a game ended; none while it goes on.
+pub(super) fn result(language: Language, game: &PeopleGame) -> Option<String> {
+    let (record, ending) = game.record().zip(game.ending())?;
+    Some(match language {
         Language::En => in_words(record),
-        Language::Zh => arena_web::result(record, arena_web::Language::Zh),
-    }
+        Language::Zh => arena_web::result(record, ending, language),
+    })
 }
 
 /// What each player can expect, a line and a bar for each.

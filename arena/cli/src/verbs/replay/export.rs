@@ -71,7 +71,8 @@ impl Export {
         let record = found.read_typed()?;
         let mut moments = Vec::new();
         let last = replay(&record, |moment| moments.push(moment))
-            .map_err(|mismatch| NotReplayed(found.name(), mismatch))?;
+            .map_err(|mismatch| NotReplayed(found.name(), mismatch))?
+            .scene();
         let is_one = matches!(format, As::Svg | As::Png);
         if !is_one && (self.ply.is_some() || self.seat.is_some()) {
             return usage("--ply and --seat are of one position: expected --as svg or --as png");

@@ -47,7 +47,8 @@ impl Show {
         let record = found.read_typed()?;
         let mut moments = Vec::new();
         let last = replay(&record, |moment| moments.push(moment))
-            .map_err(|mismatch| NotReplayed(found.name(), mismatch))?;
+            .map_err(|mismatch| NotReplayed(found.name(), mismatch))?
+            .scene();
         let signs = if self.ascii {
             Signs::Ascii
         } else {

@@ -7,12 +7,12 @@ use ratatui::{
     text::{Line, Span},
     widgets::Paragraph,
 };
-use referee_core::GameInfo;
+use referee_core::{GameInfo, Language};
 
 use super::{
     super::{
         settings::{Setting, Settings, Settled},
-        words::{self, Command, Language},
+        words::{self, Command},
     },
     Screen,
     keys::{Key, WAITING},
@@ -238,7 +238,7 @@ impl<'a> SettingsForm<'a> {
         ])
         .areas(area);
         let bar = Style::new().add_modifier(Modifier::REVERSED);
-        let name = words::title(self.language, self.info());
+        let name = self.info().title_in(self.language);
         frame.render_widget(Paragraph::new(format!(" {name}")).style(bar), title);
         if let Some(page) = &mut self.page {
             page.render(frame, body);

@@ -208,10 +208,7 @@ impl GameScreen<'_> {
         let Some(seat) = self.looks.or_else(|| game.people().next()) else {
             return Ok(Some(After::Left));
         };
-        let result = game
-            .record()
-            .map(|record| words::result(commands.language, record));
-        let result = result.unwrap_or_default();
+        let result = words::result(commands.language, game).unwrap_or_default();
         self.view.say(&result);
         loop {
             let status = words::is_over(commands.language).to_owned();

@@ -25,13 +25,14 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Clear, Paragraph},
 };
+use referee_core::Language;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
 };
 
 use self::{keys::Key, page::wrapped};
-use super::words::{self, Language};
+use super::words;
 
 pub(super) use self::{form::settle, game::play};
 

@@ -496,7 +496,7 @@ impl<'a> GameView<'a> {
 
     fn render_title(&self, frame: &mut Frame, area: Rect) {
         let language = self.commands.language;
-        let title = words::title(language, self.commands.kind.info());
+        let title = self.commands.kind.info().title_in(language);
         let mut status = self.shown.status.clone();
         if let Some(deadline) = self.shown.deadline {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -575,11 +575,10 @@ fn seconds_left(left: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use ratatui::{Terminal, backend::TestBackend};
-    use referee_core::{Area, CardSuit, Cell, Piece, Seat, Surface};
+    use referee_core::{Area, CardSuit, Cell, Language, Piece, Seat, Surface};
     use referee_games::GAMES;
 
     use super::*;
-    use crate::verbs::play::words::Language;
 
     fn view(shown: ShownGame) -> GameView<'static> {
         let mut view = GameView::new(Commands {
