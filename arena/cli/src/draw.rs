@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use owo_colors::OwoColorize as _;
-use referee_core::{Area, CardSuit, Cell, Piece, Scene, Seat, Shape, TileSuit};
+use referee_core::{Area, CardSuit, Cell, Language, Piece, Scene, Seat, Shape, TileSuit};
 
 /// The widest line.
 const WIDTH: usize = 78;
@@ -117,16 +117,16 @@ impl Signs {
 }
 
 /// The whole table. What is marked is in brackets.
-pub(crate) fn scene(scene: &Scene, signs: Signs) -> String {
+pub(crate) fn scene(scene: &Scene, signs: Signs, language: Language) -> String {
     let mut text = String::new();
     for area in &scene.areas {
         match &area.shape {
             Shape::Board { rows, columns, .. } => board(area, rows, columns, signs, &mut text),
-            Shape::Row => row(area, signs, &mut text),
+            Shape::Row => row(area, signs, language, &mut text),
         }
     }
     for caption in &scene.captions {
-        text.push_str(caption);
+        text.push_str(caption.get(language));
         text.push('\n');
     }
     text
@@ -164,9 +164,10 @@ fn board(area: &Area, rows: &[String], columns: &[String], signs: Signs, text: &
 }
 
 /// The label, and under it the cells on as many lines as they need.
-fn row(area: &Area, signs: Signs, text: &mut String) {
-    if !area.label.is_empty() {
-        push_line(&area.label, text);
+fn row(area: &Area, signs: Signs, language: Language, text: &mut String) {
+    let label = area.label.get(language);
+    if !label.is_empty() {
+        push_line(label, text);
     }
     let mut line = String::new();
     let mut width = WIDTH;
@@ -206,7 +207,7 @@ fn push_line(line: &str, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use referee_core::{Hidden, Surface};
+    use referee_core::{Hidden, Surface, Words};
 
     use super::*;
 
@@ -220,7 +221,7 @@ mod tests {
         let empty = || Cell::new(Piece::Empty);
         let table = Scene {
             areas: vec![Area {
-                label: String::new(),
+                label: Words::default(),
                 seat: None,
                 shape: Shape::Board {
                     surface: Surface::Plain,
@@ -238,10 +239,10 @@ mod tests {
                     empty(),
                 ],
             }],
-            captions: vec!["it is over".to_owned()],
+            captions: vec![Words::new("it is over", "")],
         };
         assert_eq!(
-            scene(&table, Signs::Ascii),
+            scene(&table, Signs::Ascii, Language::En),
             "     0  1  2  3\n  0  .  .  .  #\n  1  X [O] .  .\nit is over\n"
         );
     }
@@ -256,7 +257,7 @@ mod tests {
         };
         let card = |rank, suit| Cell::new(Piece::Card { rank, suit });
         let row = |label: &str, cells| Area {
-            label: label.to_owned(),
+            label: Words::new(label, ""),
             seat: None,
             shape: Shape::Row,
             cells,
@@ -277,7 +278,7 @@ mod tests {
             ],
             captions: Vec::new(),
         };
-        let drawn = scene(&table, Signs::Ascii);
+        let drawn = scene(&table, Signs::Ascii, Language::En);
         assert_eq!(
             drawn,
             "river\n    \
@@ -285,7 +286,7 @@ mod tests {
              1b  2b  3b\ntrick\n   [10H] AS  JOK  ?\nnothing\n    -\n"
         );
         assert!(drawn.lines().all(|line| line.chars().count() <= WIDTH));
-        let coloured = scene(&table, Signs::Unicode);
+        let coloured = scene(&table, Signs::Unicode, Language::En);
         assert!(coloured.contains("10♥"), "{coloured}");
     }
 }

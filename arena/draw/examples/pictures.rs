@@ -7,7 +7,7 @@ mod random;
 use std::{fs, path::PathBuf, time::Duration};
 
 use arena_draw::{Fonts, Look, Picture, animated, apng, png};
-use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit};
+use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit, Words};
 use referee_games::GAMES;
 
 type Result = std::result::Result<(), Box<dyn std::error::Error>>;
@@ -78,7 +78,7 @@ fn main() -> Result {
 /// Every piece that lies in rows.
 fn pieces() -> Scene {
     let row = |label: &str, pieces: Vec<Piece>| Area {
-        label: label.to_owned(),
+        label: Words::new(label, ""),
         seat: None,
         shape: Shape::Row,
         cells: pieces.into_iter().map(Cell::new).collect(),
@@ -117,6 +117,6 @@ fn pieces() -> Scene {
     areas[0].cells[2].marked = true;
     Scene {
         areas,
-        captions: vec!["seat 0 has the first caption".to_owned()],
+        captions: vec![Words::new("seat 0 has the first caption", "")],
     }
 }

@@ -1,27 +1,32 @@
 //! Discs, holes and forbidden cells, around the middle of a cell.
 
-use referee_core::{Seat, Surface};
+use referee_core::{Seat, Surface, Words};
 
 /// The colours of one seat's discs.
 pub(crate) struct Paint {
     /// What people call the colour.
-    pub(crate) name: &'static str,
+    pub(crate) name: Words<&'static str>,
     fill: &'static str,
     edge: &'static str,
 }
 
 const COLOURED: [Paint; 4] = [
-    paint("red", "#d8382f", "#8c1712"),
-    paint("yellow", "#f9cf2f", "#a87a00"),
-    paint("white", "#f4f4f0", "#8a8a84"),
-    paint("black", "#2b2e34", "#0b0c0e"),
+    paint(("red", "红"), "#d8382f", "#8c1712"),
+    paint(("yellow", "黄"), "#f9cf2f", "#a87a00"),
+    paint(("white", "白"), "#f4f4f0", "#8a8a84"),
+    paint(("black", "黑"), "#2b2e34", "#0b0c0e"),
 ];
 const TWO_SIDED: [Paint; 2] = [
-    paint("black", "#1d2025", "#000"),
-    paint("white", "#f6f5f0", "#a9a8a2"),
+    paint(("black", "黑"), "#1d2025", "#000"),
+    paint(("white", "白"), "#f6f5f0", "#a9a8a2"),
 ];
 
-const fn paint(name: &'static str, fill: &'static str, edge: &'static str) -> Paint {
+const fn paint(
+    (english, chinese): (&'static str, &'static str),
+    fill: &'static str,
+    edge: &'static str,
+) -> Paint {
+    let name = Words { english, chinese };
     Paint { name, fill, edge }
 }
 

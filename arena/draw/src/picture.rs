@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use referee_core::{Area, Scene, Shape};
+use referee_core::{Area, Language, Scene, Shape};
 
 use crate::{board, glyph::number, row, text};
 
@@ -43,6 +43,8 @@ pub struct Part {
 /// What a picture depends on besides its scene.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look<'a> {
+    /// The language of labels and captions.
+    pub language: Language,
     /// Who sits where, by seats. "seat 0" in a label or a caption becomes the name. A seat without
     /// a name stays a number.
     pub names: &'a [String],
@@ -69,7 +71,7 @@ impl Picture {
         }
         for (index, caption) in scene.captions.iter().enumerate() {
             let line = text::label(
-                &text::with_names(caption, look.names),
+                &text::with_names(caption, look.language, look.names),
                 MARGIN,
                 canvas.y + 16.0,
             );
@@ -169,8 +171,8 @@ impl<'a> Canvas<'a> {
 
     fn area(&mut self, index: usize, area: &Area) {
         let mut label = String::new();
-        if !area.label.is_empty() {
-            let words = text::with_names(&area.label, self.look.names);
+        let words = text::with_names(&area.label, self.look.language, self.look.names);
+        if !words.is_empty() {
             label = text::label(&words, MARGIN, self.y + 14.0);
             self.y += LINE;
         }

@@ -1,16 +1,18 @@
 //! A scene in words, for who listens to it instead of looking.
 
-use referee_core::{Area, CardSuit, Cell, Piece, Scene, Seat, Shape, Surface, TileSuit, printable};
+use referee_core::{
+    Area, CardSuit, Cell, Language, Piece, Scene, Seat, Shape, Surface, TileSuit, printable,
+};
 
 use crate::{disc, text};
 
 /// The scene as short plain text, one line for each row of a board, each hand and each caption.
 /// Rows of a board that are empty are left out.
 #[must_use]
-pub fn spoken(scene: &Scene, names: &[String]) -> String {
+pub fn spoken(scene: &Scene, names: &[String], language: Language) -> String {
     let mut lines = Vec::new();
     for area in &scene.areas {
-        let label = text::with_names(&area.label, names);
+        let label = text::with_names(&area.label, language, names);
         match &area.shape {
             Shape::Board {
                 surface,
@@ -20,20 +22,20 @@ pub fn spoken(scene: &Scene, names: &[String]) -> String {
                 if !label.is_empty() {
                     lines.push(label);
                 }
-                board(area, (*surface, rows, columns), names, &mut lines);
+                board(area, (*surface, rows, columns), names, language, &mut lines);
             }
             Shape::Row => {
-                let cells = row(&area.cells);
+                let cells = row(&area.cells, language);
                 lines.push(if label.is_empty() {
                     cells
                 } else {
-                    format!("{label}: {cells}")
+                    format!("{label}{}{cells}", language.pick(": ", "："))
                 });
             }
         }
     }
     for caption in &scene.captions {
-        lines.push(text::with_names(caption, names));
+        lines.push(text::with_names(caption, language, names));
     }
     let lines: Vec<String> = lines.iter().map(|line| printable(line)).collect();
     lines.join("\n")
@@ -43,13 +45,21 @@ fn board(
     area: &Area,
     (surface, rows, columns): (Surface, &[String], &[String]),
     names: &[String],
+    language: Language,
     lines: &mut Vec<String>,
 ) {
-    let mut first = format!("board of {} rows and {} columns", rows.len(), columns.len());
+    let (many_rows, many_columns) = (rows.len(), columns.len());
+    let mut first = match language {
+        Language::En => format!("board of {many_rows} rows and {many_columns} columns"),
+        Language::Zh => format!("棋盘 {many_rows} 行 {many_columns} 列"),
+    };
     let seats = u8::try_from(names.len()).unwrap_or(u8::MAX);
     for (seat, name) in Seat::all(seats).zip(names) {
-        let colour = disc::of(surface, seat).name;
-        first.push_str(&format!("; {colour} is {name}"));
+        let colour = disc::of(surface, seat).name.get(language);
+        first += &match language {
+            Language::En => format!("; {colour} is {name}"),
+            Language::Zh => format!("；{colour}方是 {name}"),
+        };
     }
     lines.push(first);
     let before = lines.len();
@@ -58,43 +68,47 @@ fn board(
             .iter()
             .zip(columns)
             .filter(|(cell, _)| cell.piece != Piece::Empty || cell.marked)
-            .map(|(cell, column)| format!("{column} {}", piece(surface, cell)))
+            .map(|(cell, column)| format!("{column} {}", piece(surface, cell, language)))
             .collect();
         if !pieces.is_empty() {
-            lines.push(format!("row {name}: {}", pieces.join(", ")));
+            let pieces = pieces.join(language.pick(", ", "，"));
+            lines.push(match language {
+                Language::En => format!("row {name}: {pieces}"),
+                Language::Zh => format!("第 {name} 行：{pieces}"),
+            });
         }
     }
     if lines.len() == before {
-        lines.push("the board is empty".to_owned());
+        lines.push(language.pick("the board is empty", "棋盘为空").to_owned());
     }
 }
 
-fn row(cells: &[Cell]) -> String {
+fn row(cells: &[Cell], language: Language) -> String {
     let hidden = |cell: &Cell| matches!(cell.piece, Piece::FaceDown { .. });
     if cells.is_empty() {
-        "nothing".to_owned()
+        language.pick("nothing", "无").to_owned()
     } else if cells.iter().all(hidden) {
-        format!("{} face down", cells.len())
+        format!("{} {}", cells.len(), language.pick("face down", "张暗牌"))
     } else {
         let cells: Vec<String> = cells
             .iter()
-            .map(|cell| piece(Surface::Plain, cell))
+            .map(|cell| piece(Surface::Plain, cell, language))
             .collect();
-        cells.join(", ")
+        cells.join(language.pick(", ", "，"))
     }
 }
 
-fn piece(surface: Surface, cell: &Cell) -> String {
+fn piece(surface: Surface, cell: &Cell, language: Language) -> String {
     let name = match cell.piece {
-        Piece::Empty => "empty".to_owned(),
-        Piece::Blocked => "forbidden".to_owned(),
-        Piece::Disc { seat } => disc::of(surface, seat).name.to_owned(),
-        Piece::FaceDown { .. } => "face down".to_owned(),
+        Piece::Empty => language.pick("empty", "空").to_owned(),
+        Piece::Blocked => language.pick("forbidden", "禁用").to_owned(),
+        Piece::Disc { seat } => disc::of(surface, seat).name.get(language).to_owned(),
+        Piece::FaceDown { .. } => language.pick("face down", "暗牌").to_owned(),
         // Their names say what they are.
         Piece::Tile { .. } | Piece::Card { .. } | Piece::Joker if !cell.says.is_empty() => {
             cell.says.clone()
         }
-        Piece::Joker => "joker".to_owned(),
+        Piece::Joker => language.pick("joker", "王").to_owned(),
         Piece::Tile { rank, suit } => {
             let suit = match suit {
                 TileSuit::Characters => 'c',
@@ -120,7 +134,7 @@ fn piece(surface: Surface, cell: &Cell) -> String {
         }
     };
     if cell.marked {
-        format!("{name} (marked)")
+        format!("{name}{}", language.pick(" (marked)", "（最后一手）"))
     } else {
         name
     }

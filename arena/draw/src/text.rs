@@ -1,6 +1,6 @@
 //! Texts of others, made fit for a picture. Names of bots and people are hostile.
 
-use referee_core::printable;
+use referee_core::{Language, Words, printable};
 
 use crate::glyph::number;
 
@@ -31,13 +31,15 @@ pub(crate) fn id(prefix: &str) -> String {
     prefix.chars().filter(fits).collect()
 }
 
-/// "seat 0" becomes the name of who sits there. Names are not looked through again.
-pub(crate) fn with_names(text: &str, names: &[String]) -> String {
-    const SEAT: &str = "seat ";
+/// The text in a language, in which "seat 0" becomes the name of who sits there. Names are not
+/// looked through again.
+pub(crate) fn with_names(words: &Words, language: Language, names: &[String]) -> String {
+    let text = words.get(language);
+    let seat_word = language.pick("seat ", "座位 ");
     let mut named = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(SEAT) {
-        let (before, after) = (&rest[..at], &rest[at + SEAT.len()..]);
+    while let Some(at) = rest.find(seat_word) {
+        let (before, after) = (&rest[..at], &rest[at + seat_word.len()..]);
         let digits = after
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(after.len());
@@ -45,11 +47,11 @@ pub(crate) fn with_names(text: &str, names: &[String]) -> String {
             .parse()
             .ok()
             .and_then(|seat: usize| names.get(seat))
-            .filter(|_| !before.ends_with(char::is_alphanumeric));
+            .filter(|_| !before.ends_with(|c: char| c.is_ascii_alphanumeric()));
         named.push_str(before);
         match name {
             Some(name) => named.push_str(name),
-            None => named.push_str(&rest[at..at + SEAT.len() + digits]),
+            None => named.push_str(&rest[at..at + seat_word.len() + digits]),
         }
         rest = &after[digits..];
     }
@@ -95,8 +97,11 @@ mod tests {
             ("loveseat 0", "loveseat 0"),
             ("seat 99999999999999999999", "seat 99999999999999999999"),
         ] {
-            assert_eq!(with_names(text, &names), named);
+            let words = Words::new(text, "");
+            assert_eq!(with_names(&words, Language::En, &names), named);
         }
+        let words = Words::new("", "上一手：座位 0 过牌");
+        assert_eq!(with_names(&words, Language::Zh, &names), "上一手：Ann 过牌");
     }
 
     #[test]

@@ -8,12 +8,15 @@ use std::{
 };
 
 use arena_draw::{CSS, DrawError, Fonts, Look, Picture, animated, apng, png, spoken};
-use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape, Surface, TileSuit};
+use referee_core::{
+    Area, CardSuit, Cell, Hidden, Language, Piece, Scene, Seat, Shape, Surface, TileSuit, Words,
+};
 use referee_games::{GAMES, game};
 
 use self::random::played;
 
 const NONE: Look<'static> = Look {
+    language: Language::En,
     names: &[],
     legal: &[],
     id_prefix: "",
@@ -23,7 +26,7 @@ fn board(surface: Surface, size: usize, piece: impl Fn(usize) -> Piece) -> Scene
     let names = |count| (0..count).map(|number: usize| number.to_string()).collect();
     Scene {
         areas: vec![Area {
-            label: String::new(),
+            label: Words::default(),
             seat: None,
             shape: Shape::Board {
                 surface,
@@ -41,7 +44,7 @@ fn board(surface: Surface, size: usize, piece: impl Fn(usize) -> Piece) -> Scene
 fn row(label: &str, pieces: &[Piece]) -> Scene {
     Scene {
         areas: vec![Area {
-            label: label.to_owned(),
+            label: Words::new(label, ""),
             seat: None,
             shape: Shape::Row,
             cells: pieces.iter().map(|&piece| Cell::new(piece)).collect(),
@@ -129,6 +132,7 @@ fn every_moment_of_every_game_is_well_formed_for_pages_and_files() {
                     names: &names,
                     legal: &moment.legal,
                     id_prefix: "g7-",
+                    ..NONE
                 };
                 let picture = Picture::of(scene, &look);
                 check(&picture.svg("a game"), true);
@@ -137,7 +141,8 @@ fn every_moment_of_every_game_is_well_formed_for_pages_and_files() {
                     part.svg.starts_with(&format!("<g id=\"g7-{}\"", part.key))
                         && part.svg.ends_with("</g>")
                 }));
-                assert!(!spoken(scene, &names).contains("seat 0"));
+                assert!(!spoken(scene, &names, Language::En).contains("seat 0"));
+                assert!(!spoken(scene, &names, Language::Zh).contains("座位 0"));
             }
         }
     }
@@ -152,7 +157,9 @@ fn names_of_bots_stay_text() {
         ..NONE
     };
     let mut scene = row("seat 0: hand of seat 1", &[Piece::Joker]);
-    scene.captions = vec!["seat 1 beats seat 0".to_owned(), hostile.to_owned()];
+    scene.captions = ["seat 1 beats seat 0", hostile]
+        .map(|text| Words::new(text, ""))
+        .into();
     scene.areas[0].cells[0].says = hostile.to_owned();
     let picture = Picture::of(&scene, &look);
     check(&picture.svg(hostile), true);
@@ -161,7 +168,7 @@ fn names_of_bots_stay_text() {
         &animated(&[picture], Duration::from_secs(1), hostile),
         false,
     );
-    assert!(!spoken(&scene, &names).contains('\u{1b}'));
+    assert!(!spoken(&scene, &names, Language::En).contains('\u{1b}'));
 }
 
 #[test]
@@ -172,7 +179,7 @@ fn a_move_changes_its_cells_and_no_other_parts() {
     let mut after = before.clone();
     after.areas[0].cells[3].piece = disc(1);
     after.areas[0].cells[17] = after.areas[0].cells[17].clone().marked(true);
-    after.captions.push("seat 0 has no move".to_owned());
+    after.captions.push(Words::new("seat 0 has no move", ""));
     let (before, after) = (Picture::of(&before, &NONE), Picture::of(&after, &NONE));
     let (before, after) = (parts(&before), parts(&after));
     let changed: Vec<&str> = after
@@ -413,9 +420,9 @@ fn scenes_are_spoken() {
     let backs = [Piece::FaceDown { of: Hidden::Tile }; 13];
     scene.areas.extend(row("seat 0: hand", &backs).areas);
     scene.areas.extend(row("seat 0: river", &[]).areas);
-    scene.captions = vec!["seat 0 wins".to_owned()];
+    scene.captions = vec![Words::new("seat 0 wins", "")];
     assert_eq!(
-        spoken(&scene, &names),
+        spoken(&scene, &names, Language::En),
         "board of 3 rows and 3 columns; black is Ann; white is Bob\n\
          row 0: 0 black, 1 white (marked)\n\
          row 2: 2 forbidden\n\

@@ -411,7 +411,7 @@ async fn games_known() -> Json<Vec<GameInfo>> {
         game: game_name(kind.info().name),
         title: kind.info().title.to_owned(),
         seats: kind.info().seats,
-        notation: kind.info().notation.to_owned(),
+        notation: kind.info().notation.english.to_owned(),
         has_secrets: kind.has_secrets(),
     });
     Json(games.collect())

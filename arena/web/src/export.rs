@@ -44,7 +44,7 @@ pub fn game_html(
     let game = Game::of(record.printable())?;
     let title = game.names().join(" – ");
     // A closing tag in it would end the element.
-    let frames = serde_json::to_string(&game.frames(None)).unwrap_or_default();
+    let frames = serde_json::to_string(&game.frames(None, language)).unwrap_or_default();
     let frames = frames.replace('<', "\\u003c");
     let body = html! {
         h1 { (title) }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use arena_draw::{Look, Picture, spoken};
 use maud::{Markup, PreEscaped, html};
-use referee_core::{FoulKind, GameKind, Record, Scene, Seat, Verdict, Words};
+use referee_core::{GameKind, Record, Scene, Seat, Verdict, Words};
 use referee_games::{Knowledge, Moment, game, replay};
 use serde::Serialize;
 
@@ -115,8 +115,9 @@ impl Game {
         }
     }
 
-    pub(crate) fn picture(&self, scene: &Scene) -> Picture {
+    pub(crate) fn picture(&self, scene: &Scene, language: Language) -> Picture {
         let look = Look {
+            language,
             names: self.names(),
             id_prefix: PREFIX,
             ..Look::default()
@@ -125,12 +126,12 @@ impl Game {
     }
 
     /// All positions, for the script.
-    pub(crate) fn frames(&self, seat: Option<Seat>) -> Frames {
+    pub(crate) fn frames(&self, seat: Option<Seat>, language: Language) -> Frames {
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut parts = Vec::new();
         let scenes = self.scenes(seat);
         let frames = scenes.iter().map(|scene| {
-            let picture = self.picture(scene);
+            let picture = self.picture(scene, language);
             FrameOfGame {
                 width: picture.width,
                 height: picture.height,
@@ -142,7 +143,7 @@ impl Game {
                         })
                     })
                     .collect(),
-                spoken: spoken(scene, self.names()),
+                spoken: spoken(scene, self.names(), language),
             }
         });
         let frames = frames.collect();
@@ -180,35 +181,12 @@ pub fn result(record: &Record, ending: &Words, language: Language) -> String {
             text += ending.get(language);
             for foul in fouls {
                 let name = &names[foul.seat.index()];
-                let what = foul_words(language, foul.foul.kind());
+                let what = foul.foul.kind().words_in(language);
                 text += &format!("; {name}: {what}");
             }
             text
         }
     }
-}
-
-/// What a foul is called.
-pub(crate) const fn foul_words(language: Language, kind: FoulKind) -> &'static str {
-    let chinese = match kind {
-        FoulKind::Unreachable => "无法连接",
-        FoulKind::NoStart => "未能启动",
-        FoulKind::Unsupported => "不支持此游戏",
-        FoulKind::Crashed => "崩溃",
-        FoulKind::HungUp => "中断连接",
-        FoulKind::Resigned => "认输",
-        FoulKind::ErrorStatus => "返回错误",
-        FoulKind::Malformed => "消息无法解析",
-        FoulKind::WrongNumber => "答非所问",
-        FoulKind::Unsolicited => "未被询问就回答",
-        FoulKind::Oversized => "回答过长",
-        FoulKind::Flooded => "消息过多",
-        FoulKind::Interfered => "干扰计时",
-        FoulKind::MemoryExceeded => "超出内存限制",
-        FoulKind::Illegal => "着法不合法",
-        FoulKind::Late => "超时",
-    };
-    language.pick(kind.words(), chinese)
 }
 
 /// The game on a page. `at` is the page's own address, `frames` where the script gets all positions.
@@ -225,7 +203,7 @@ pub(crate) fn show(
         ply: Some(ply),
         ..look
     });
-    let picture = game.picture(&scene);
+    let picture = game.picture(&scene, language);
     let title = game.kind.info().title_in(language);
     let to = |ply: usize, seat: Option<Seat>| match seat {
         None => format!("{at}?ply={ply}"),
@@ -239,7 +217,7 @@ pub(crate) fn show(
         section.game #viewer data-frames=(frames) data-at=(at) data-ply=(ply) data-plies=(plies)
             data-seat=[look.seat] data-inline=[at.is_empty().then_some("frames")] {
             div.table #board { (PreEscaped(picture.svg(title))) }
-            p.spoken #position { (spoken(&scene, game.names())) }
+            p.spoken #position { (spoken(&scene, game.names(), language)) }
             nav.steps aria-label=(language.pick("Moves", "着法")) {
                 a data-step="first" href=(to(0, look.seat)) aria-label=(language.pick("First position", "开局")) { "|◀" }
                 a data-step="back" href=(to(ply.saturating_sub(1), look.seat)) aria-label=(language.pick("One move back", "上一步")) { "◀" }

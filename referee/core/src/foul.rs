@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{clock::micros, printable};
+use crate::{Language, clock::micros, printable};
 
 /// A foul of a seat, with the evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -269,6 +269,30 @@ impl FoulKind {
             Self::Illegal => "illegal",
             Self::Late => "late",
         }
+    }
+
+    /// The same in this language.
+    #[must_use]
+    pub const fn words_in(self, language: Language) -> &'static str {
+        let chinese = match self {
+            Self::Unreachable => "无法连接",
+            Self::NoStart => "未能启动",
+            Self::Unsupported => "不支持此游戏",
+            Self::Crashed => "崩溃",
+            Self::HungUp => "中断连接",
+            Self::Resigned => "认输",
+            Self::ErrorStatus => "返回错误",
+            Self::Malformed => "消息无法解析",
+            Self::WrongNumber => "答非所问",
+            Self::Unsolicited => "未被询问就回答",
+            Self::Oversized => "回答过长",
+            Self::Flooded => "消息过多",
+            Self::Interfered => "干扰计时",
+            Self::MemoryExceeded => "超出内存限制",
+            Self::Illegal => "着法不合法",
+            Self::Late => "超时",
+        };
+        language.pick(self.words(), chinese)
     }
 
     /// Whether it was committed before the game began.

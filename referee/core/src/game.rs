@@ -23,7 +23,7 @@ pub struct GameInfo {
     /// Increases when the same seed or the same answers give another game.
     pub rules_version: u32,
     /// How a move is written, for people: `(row, column)`.
-    pub notation: &'static str,
+    pub notation: Words<&'static str>,
     /// If scores are payments between the seats: what each seat has at the beginning of
     /// a series of games. Otherwise 0.
     pub purse: i32,

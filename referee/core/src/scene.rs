@@ -1,24 +1,22 @@
 //! What to draw of a game, as data. Terminals and pages draw any scene and
 //! know no game.
 
-use serde::Serialize;
-
-use crate::Seat;
+use crate::{Seat, Words};
 
 /// A table and what lies on it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scene {
     /// Its parts, from the top.
     pub areas: Vec<Area>,
     /// Captions below the parts, one line each.
-    pub captions: Vec<String>,
+    pub captions: Vec<Words>,
 }
 
 /// One part of a table: a board, a hand, a river, a trick.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Area {
     /// Its label; empty if it needs none.
-    pub label: String,
+    pub label: Words,
     /// The seat that it belongs to, if it belongs to one.
     pub seat: Option<Seat>,
     /// How its cells are arranged.
@@ -28,8 +26,7 @@ pub struct Area {
 }
 
 /// How the cells of an area are arranged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "shape", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A board: row by row from the top, each row from the left.
     Board {
@@ -45,8 +42,7 @@ pub enum Shape {
 }
 
 /// What a board is made of, and so what its discs look like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Surface {
     /// Squares; discs lie on them.
     #[default]
@@ -58,7 +54,7 @@ pub enum Surface {
 }
 
 /// A place and what lies on it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// What lies on it.
     pub piece: Piece,
@@ -70,8 +66,7 @@ pub struct Cell {
 }
 
 /// What can lie on a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "piece", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Nothing.
     Empty,
@@ -106,8 +101,7 @@ pub enum Piece {
 }
 
 /// What can lie face down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hidden {
     /// A tile.
     Tile,
@@ -116,8 +110,7 @@ pub enum Hidden {
 }
 
 /// The suits of tiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileSuit {
     /// c.
     Characters,
@@ -128,8 +121,7 @@ pub enum TileSuit {
 }
 
 /// The suits of cards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardSuit {
     /// C.
     Clubs,

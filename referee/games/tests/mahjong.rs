@@ -220,7 +220,7 @@ fn a_hand_of_8_faan_with_14_tiles_left_scores_38() {
     });
     assert_eq!(outcome.scores.as_slice(), [0, 38], "{}", outcome.reason);
     // Whoever looks on sees as many as are counted.
-    assert_eq!(round.table.scene().captions[0], "14 tiles left");
+    assert_eq!(round.table.scene().captions[0].english, "14 tiles left");
 }
 
 #[test]

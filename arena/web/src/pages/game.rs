@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use maud::html;
-use referee_core::{Record, Seat};
+use referee_core::{Language, Record, Seat};
 use serde::Deserialize;
 
 use crate::{
@@ -142,13 +142,14 @@ pub(crate) fn page(
 }
 
 pub(crate) async fn frames(
+    Caller { language, .. }: Caller,
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
     Query(asked): Query<Asked>,
 ) -> Result<Response, PageError> {
     let record = records::find(&site, &name, &key).await?;
     let position = asked.position(&record)?;
-    Ok(Json(Game::of(record)?.frames(position.seat)).into_response())
+    Ok(Json(Game::of(record)?.frames(position.seat, language)).into_response())
 }
 
 pub(crate) async fn record(
@@ -170,18 +171,19 @@ pub(crate) fn record_file(name: &str, text: String) -> Response {
 }
 
 pub(crate) async fn picture(
+    Caller { language, .. }: Caller,
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
     Query(asked): Query<Asked>,
 ) -> Result<Response, PageError> {
     let record = records::find(&site, &name, &key).await?;
     let position = asked.position(&record)?;
-    Ok(picture_file(&Game::of(record)?, position))
+    Ok(picture_file(&Game::of(record)?, position, language))
 }
 
 /// A position as a file.
-pub(crate) fn picture_file(game: &Game, position: Position) -> Response {
-    let picture = game.picture(&game.scene(position));
+pub(crate) fn picture_file(game: &Game, position: Position, language: Language) -> Response {
+    let picture = game.picture(&game.scene(position), language);
     let kind = (CONTENT_TYPE, HeaderValue::from_static("image/svg+xml"));
     let name = file_name(&game.record.header.game_id, "svg");
     ([kind, name], picture.standalone(&game.names().join(" – "))).into_response()

@@ -19,7 +19,7 @@ use crate::{
     serve::OfSite,
     site::Site,
     standing::Standing,
-    viewer::{foul_words, time},
+    viewer::time,
 };
 
 /// So many are on a page.
@@ -157,7 +157,7 @@ fn end(standing: &Standing, row: &GameRow, language: Language) -> String {
     let names = players(standing, row);
     let fouls = row.fouls.iter().map(|foul| {
         let name = &names[foul.seat.index()];
-        format!("{name}：{}", foul_words(language, foul.foul.kind()))
+        format!("{name}：{}", foul.foul.kind().words_in(language))
     });
     let fouls: Vec<_> = fouls.collect();
     match fouls.is_empty() {

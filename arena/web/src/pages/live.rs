@@ -96,7 +96,7 @@ pub(crate) fn small(
     language: Language,
 ) -> Block {
     let prefix = format!("l{at}-");
-    let picture = picture(mirror, &prefix);
+    let picture = picture(mirror, &prefix, language);
     let names = mirror.players.join(" – ");
     let to = format!("/t/{}/live/{}.{}", part(tournament), key.group, key.seating);
     let mut block = Block::of_picture(format!("live-{at}"), &picture, &prefix, &names);
@@ -116,8 +116,9 @@ pub(crate) fn small(
     block
 }
 
-fn picture(mirror: &Mirror, prefix: &str) -> Picture {
+fn picture(mirror: &Mirror, prefix: &str, language: Language) -> Picture {
     let look = Look {
+        language,
         names: &mirror.players,
         id_prefix: prefix,
         ..Look::default()
@@ -127,7 +128,7 @@ fn picture(mirror: &Mirror, prefix: &str) -> Picture {
 
 fn frame(mirror: &Mirror, tournament: &str, game: &str, language: Language) -> Frame {
     let names = mirror.players.join(" – ");
-    let picture = picture(mirror, "p-");
+    let picture = picture(mirror, "p-", language);
     let name = |seat: referee_core::Seat| &mirror.players[seat.index()];
     let moves = html! {
         ol.moves {
@@ -156,7 +157,7 @@ fn frame(mirror: &Mirror, tournament: &str, game: &str, language: Language) -> F
         format!("{}: {}", name(one.seat), one.notation)
     });
     if mirror.moves.is_empty() {
-        said = spoken(&mirror.scene(), &mirror.players);
+        said = spoken(&mirror.scene(), &mirror.players, language);
     }
     Frame {
         blocks: vec![

@@ -446,13 +446,14 @@ async fn finished(
 }
 
 async fn frames(
+    Caller { language, .. }: Caller,
     State(site): OfSite,
     Path(id): Path<String>,
     Query(asked): Query<game_page::Asked>,
 ) -> Result<Response, PageError> {
     let game = finished_game(&site, &id)?;
     let position = asked.position(&game.record)?;
-    Ok(Json(game.frames(position.seat)).into_response())
+    Ok(Json(game.frames(position.seat, language)).into_response())
 }
 
 async fn record(State(site): OfSite, Path(id): Path<String>) -> Result<Response, PageError> {
@@ -461,11 +462,12 @@ async fn record(State(site): OfSite, Path(id): Path<String>) -> Result<Response,
 }
 
 async fn picture(
+    Caller { language, .. }: Caller,
     State(site): OfSite,
     Path(id): Path<String>,
     Query(asked): Query<game_page::Asked>,
 ) -> Result<Response, PageError> {
     let game = finished_game(&site, &id)?;
     let position = asked.position(&game.record)?;
-    Ok(game_page::picture_file(&game, position))
+    Ok(game_page::picture_file(&game, position, language))
 }

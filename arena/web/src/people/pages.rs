@@ -20,7 +20,6 @@ use crate::{
     feed::{Block, Frame},
     language::Language,
     layout,
-    viewer::foul_words,
 };
 
 /// With more legal moves than this they are not all buttons.
@@ -206,6 +205,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
         Some((seat, seen)) => {
             let is_asked = view.turn.contains(&seat);
             let look = Look {
+                language,
                 names: &table.names,
                 legal: if is_asked { &seen.legal } else { &[] },
                 id_prefix: "p-",
@@ -222,7 +222,8 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
                 );
             }
             let mut block = Block::of_picture("board", &picture, "p-", title);
-            let in_words = html! { p.spoken id="p-spoken" { (spoken(&seen.scene, &table.names)) } };
+            let in_words =
+                html! { p.spoken id="p-spoken" { (spoken(&seen.scene, &table.names, language)) } };
             let in_words = in_words.into_string();
             block.html = format!("{}{in_words}", block.html).into();
             block.parts.push(("p-spoken".to_owned(), in_words.into()));
@@ -241,7 +242,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
                 input type="hidden" name="version" value=(view.version);
                 label { span { (language.pick("Your move", "你的着法")) }
                     input #written name="move" autocomplete="off" autocapitalize="off" spellcheck="false"
-                        placeholder=(table.kind.info().notation); }
+                        placeholder=(table.kind.info().notation.get(language)); }
                 button type="submit" { (language.pick("Move", "走")) }
             }
             @if seen.legal.len() <= BUTTONS {
@@ -322,7 +323,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
             li {
                 span.who { (table.names[one.seat.index()]) } " "
                 span.what.foul[one.left] {
-                    @if one.left && one.notation == "resigned" { (foul_words(language, referee_core::FoulKind::Resigned)) }
+                    @if one.left && one.notation == "resigned" { (referee_core::FoulKind::Resigned.words_in(language)) }
                     @else { (one.notation) }
                 }
             }
@@ -424,7 +425,7 @@ pub(super) fn answer(done: &Result<Done, Refused>, table: &Table, language: Lang
             Language::Zh => format!("{bot} 会走 {notation}"),
         },
         Err(Refused::Slip(slip)) => {
-            let notation = table.kind.info().notation;
+            let notation = table.kind.info().notation.get(language);
             match (language, slip) {
                 (Language::En, slip) => format!("{slip}; expected {notation}"),
                 (Language::Zh, Slip::Unknown(written)) => {

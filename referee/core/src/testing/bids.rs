@@ -72,7 +72,10 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
         title: "Sealed bids",
         seats: SEATS,
         rules_version: 1,
-        notation: "the card",
+        notation: Words {
+            english: "the card",
+            chinese: "一张牌",
+        },
         purse: 0,
         scores: (0, CARDS as i32),
         most_questions: CARDS as u32 * SEATS as u32,

@@ -76,7 +76,10 @@ impl Game for BigTwo {
         title: "Reversal Big Two",
         seats: SEATS,
         rules_version: 1,
-        notation: "the cards with spaces between, as in 3C 3D JK1, or pass",
+        notation: Words {
+            english: "the cards with spaces between, as in 3C 3D JK1, or pass",
+            chinese: "各张牌以空格隔开，例如 3C 3D JK1；pass 表示过牌",
+        },
         purse: 1_000,
         scores: (-MOST_PAID, 3 * MOST_PAID),
         // Each card may be a play of its own, to which the three others pass.

@@ -1,6 +1,6 @@
 //! How the game is drawn.
 
-use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape};
+use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape, Words};
 
 use super::{
     card::{Card, Cards, Order, Suit},
@@ -30,14 +30,26 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Cards)]) -> Scene {
     let mut captions = Vec::new();
     if public.rules.reversal {
         captions.push(match public.order {
-            Order::Normal => "order: normal, 3 is low and 2 is high".to_owned(),
-            Order::Reversed => "order: reversed, 2 is low and 3 is high".to_owned(),
+            Order::Normal => Words::new(
+                "order: normal, 3 is low and 2 is high",
+                "大小顺序：正常，3 最小，2 最大",
+            ),
+            Order::Reversed => Words::new(
+                "order: reversed, 2 is low and 3 is high",
+                "大小顺序：反转，2 最小，3 最大",
+            ),
         });
     }
     if let Some((seat, did)) = public.last {
         captions.push(match did {
-            Move::Play(cards) => format!("last: seat {seat} played {cards}"),
-            Move::Pass => format!("last: seat {seat} passed"),
+            Move::Play(cards) => Words::new(
+                format!("last: seat {seat} played {cards}"),
+                format!("上一手：座位 {seat} 出 {cards}"),
+            ),
+            Move::Pass => Words::new(
+                format!("last: seat {seat} passed"),
+                format!("上一手：座位 {seat} 过牌"),
+            ),
         });
     }
     Scene { areas, captions }
@@ -47,11 +59,14 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Cards)]) -> Scene {
 fn trick(public: &Public) -> Area {
     let (label, seat, cards) = match public.trick {
         Some(trick) => (
-            format!("to beat, by seat {}", trick.by),
+            Words::new(
+                format!("to beat, by seat {}", trick.by),
+                format!("要压过的牌：座位 {}", trick.by),
+            ),
             Some(trick.by),
             trick.play.cards(),
         ),
-        None => ("nothing to beat".to_owned(), None, Cards::NONE),
+        None => (Words::new("nothing to beat", "任意出牌"), None, Cards::NONE),
     };
     Area {
         label,
@@ -61,18 +76,28 @@ fn trick(public: &Public) -> Area {
     }
 }
 
-fn label(public: &Public, seat: Seat) -> String {
-    let left = match public.cards_left[seat.index()] {
-        1 => "1 card".to_owned(),
-        left => format!("{left} cards"),
+fn label(public: &Public, seat: Seat) -> Words {
+    let left = public.cards_left[seat.index()];
+    let cards = if left == 1 { "card" } else { "cards" };
+    let (english, chinese) = match public.standing[seat.index()] {
+        Standing::Out(place) => (
+            format!("out, place {place}"),
+            format!("已出完，第 {place} 名"),
+        ),
+        Standing::Forfeited(place) => (
+            format!("{left} {cards}, forfeited, place {place}"),
+            format!("{left} 张，弃权，第 {place} 名"),
+        ),
+        Standing::InPlay if public.turn == Some(seat) => (
+            format!("{left} {cards}, to play"),
+            format!("{left} 张，轮到出牌"),
+        ),
+        Standing::InPlay => (format!("{left} {cards}"), format!("{left} 张")),
     };
-    let how = match public.standing[seat.index()] {
-        Standing::Out(place) => format!("out, place {place}"),
-        Standing::Forfeited(place) => format!("{left}, forfeited, place {place}"),
-        Standing::InPlay if public.turn == Some(seat) => format!("{left}, to play"),
-        Standing::InPlay => left,
-    };
-    format!("seat {seat}: {how}")
+    Words::new(
+        format!("seat {seat}: {english}"),
+        format!("座位 {seat}：{chinese}"),
+    )
 }
 
 fn face(card: Card) -> Cell {

@@ -95,7 +95,10 @@ impl Game for ConnectFour {
         title: "Connect Four with a forbidden cell",
         seats: 2,
         rules_version: 1,
-        notation: "(row, column)",
+        notation: Words {
+            english: "(row, column)",
+            chinese: "(行, 列)",
+        },
         purse: 0,
         scores: (-1, 1),
         // A stone for each cell.

@@ -1,6 +1,6 @@
 //! How the game is drawn.
 
-use referee_core::{Area, Cell, Piece, Scene, Shape, Surface, Wire as _};
+use referee_core::{Area, Cell, Piece, Scene, Shape, Surface, Wire as _, Words};
 
 use super::rules::{ConnectFour, Point, Public};
 
@@ -30,7 +30,7 @@ pub(super) fn scene(public: &Public) -> Scene {
     let numbers = |count: usize| (0..count).map(|number| number.to_string()).collect();
     Scene {
         areas: vec![Area {
-            label: String::new(),
+            label: Words::default(),
             seat: None,
             shape: Shape::Board {
                 surface: Surface::Holes,

@@ -203,7 +203,10 @@ impl Game for Mahjong {
         title: "Arcade Mahjong",
         seats: 2,
         rules_version: 1,
-        notation: "a tile such as 3c, or win, or pass",
+        notation: Words {
+            english: "a tile such as 3c, or win, or pass",
+            chinese: "一张牌，例如 3c；win 表示和牌，pass 表示不和",
+        },
         purse: 0,
         scores: (0, PAY * MOST_FAAN + WALL as i32),
         // For each tile of the wall a claim, a discard and a claim of the other seat.

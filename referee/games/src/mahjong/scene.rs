@@ -1,12 +1,15 @@
 //! What to draw: the other's hand and river, one's own river and hand.
 
-use referee_core::{Area, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit};
+use referee_core::{Area, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit, Words};
 
 use super::{
-    rules::{Private, Public},
+    rules::{Private, Public, Won},
     setup::DEALT,
     tile::{Suit, Tile},
 };
+
+const HAND: (&str, &str) = ("hand", "手牌");
+const RIVER: (&str, &str) = ("river", "牌河");
 
 pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
     // The seat that looks is at the bottom; seat 0 if everything is visible.
@@ -21,15 +24,15 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
         match (found, won) {
             // A hand that has won is shown to all.
             (_, Some(won)) => area(
-                "hand",
+                HAND,
                 seat,
                 tiles(won.hand.without(won.tile).tiles(), Some(won.tile)),
             ),
             (Some((_, private)), None) => {
-                area("hand", seat, tiles(private.hand.tiles(), private.drawn))
+                area(HAND, seat, tiles(private.hand.tiles(), private.drawn))
             }
             (None, None) => area(
-                "hand",
+                HAND,
                 seat,
                 vec![Cell::new(Piece::FaceDown { of: Hidden::Tile }); DEALT],
             ),
@@ -47,16 +50,23 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
         let last = river.len().checked_sub(1).filter(|_| public.turn() != seat);
         let cells = river.iter().enumerate();
         let cells = cells.map(|(at, &tile)| Cell::new(piece(tile)).marked(Some(at) == last));
-        area("river", seat, cells.collect())
+        area(RIVER, seat, cells.collect())
     };
     // A win shows that its tile was drawn.
     let drawn = private.iter().any(|(_, private)| private.drawn.is_some())
         || public.won.is_some_and(|won| won.self_draw);
     let left = public.wall.saturating_sub(drawn.into());
-    let mut captions = vec![format!("{left} tiles left")];
+    let mut captions = vec![Words::new(
+        format!("{left} tiles left"),
+        format!("牌墙剩 {left} 张"),
+    )];
     captions.extend(public.won.map(|won| {
         let faan = won.faan(public.missing_suit).unwrap_or_default();
-        format!("seat {} wins with {}: {faan} faan", won.seat, won.tile)
+        let Won { seat, tile, .. } = won;
+        Words::new(
+            format!("seat {seat} wins with {tile}: {faan} faan"),
+            format!("座位 {seat} 和 {tile}：{faan} 番"),
+        )
     }));
     Scene {
         areas: vec![hand(above), river(above), river(below), hand(below)],
@@ -64,9 +74,12 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
     }
 }
 
-fn area(label: &str, seat: Seat, cells: Vec<Cell>) -> Area {
+fn area((english, chinese): (&str, &str), seat: Seat, cells: Vec<Cell>) -> Area {
     Area {
-        label: format!("seat {seat}: {label}"),
+        label: Words::new(
+            format!("seat {seat}: {english}"),
+            format!("座位 {seat}：{chinese}"),
+        ),
         seat: Some(seat),
         shape: Shape::Row,
         cells,

@@ -100,7 +100,10 @@ impl Game for Othello {
         title: "Othello",
         seats: 2,
         rules_version: 1,
-        notation: "column and row, such as d3",
+        notation: Words {
+            english: "column and row, such as d3",
+            chinese: "列和行，例如 d3",
+        },
         purse: 0,
         scores: (-64, 64),
         // A disc for each square; a seat that must pass is not asked.

@@ -1,8 +1,9 @@
 //! How the game is drawn.
 
-use referee_core::{Area, Cell, Piece, Scene, Shape, Surface};
+use referee_core::{Area, Cell, Piece, Scene, Shape, Surface, Words};
 
 use super::{
+    ending::discs,
     position::{BLACK, WHITE, name},
     rules::{Previous, Public},
     square::Square,
@@ -18,14 +19,19 @@ pub(super) fn scene(public: &Public) -> Scene {
             .marked(public.previous == Previous::Square(square))
             .says(square.to_string())
     };
-    let [black, white] = [BLACK, WHITE].map(|seat| position.discs(seat).count_ones());
-    let mut captions = vec![format!("Black {black}, White {white}")];
+    let count = [BLACK, WHITE].map(|seat| position.discs(seat).count_ones());
+    let mut captions = vec![discs(count)];
     if public.previous == Previous::Pass {
-        captions.push(format!("{} has no move", name(position.turn.other())));
+        let passed = position.turn.other();
+        let in_chinese = if passed == BLACK { "黑" } else { "白" };
+        captions.push(Words::new(
+            format!("{} has no move", name(passed)),
+            format!("{in_chinese}方无子可下"),
+        ));
     }
     Scene {
         areas: vec![Area {
-            label: String::new(),
+            label: Words::default(),
             seat: None,
             shape: Shape::Board {
                 surface: Surface::Cloth,

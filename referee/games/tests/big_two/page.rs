@@ -534,7 +534,7 @@ fn a_seat_is_drawn_its_own_hand_and_the_backs_of_the_others() {
         .map(|cell| &cell.says[..])
         .collect();
     assert_eq!(says, ["4D", "KC"]);
-    assert_eq!(scene.areas[2].label, "seat 1: 2 cards, to play");
-    assert_eq!(scene.areas[4].label, "seat 3: 1 card");
-    assert_eq!(scene.captions[1], "last: seat 0 played 9C");
+    assert_eq!(scene.areas[2].label.english, "seat 1: 2 cards, to play");
+    assert_eq!(scene.areas[4].label.english, "seat 3: 1 card");
+    assert_eq!(scene.captions[1].english, "last: seat 0 played 9C");
 }

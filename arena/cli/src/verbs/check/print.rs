@@ -15,7 +15,7 @@ use arena_events::{
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use referee_bots::{Entry, Hint, hint_for};
-use referee_core::printable;
+use referee_core::{Language, printable};
 use referee_games::game_name;
 use referee_worker::Stop;
 
@@ -139,7 +139,7 @@ impl<'a> Printer<'a> {
                 actual,
                 question: question.map(|asked| asked.number),
                 call: question.and_then(|asked| asked.call.clone()),
-                position: position.map(|scene| draw::scene(scene, Signs::Ascii)),
+                position: position.map(|scene| draw::scene(scene, Signs::Ascii, Language::En)),
                 last_output: found.last_output.clone(),
                 hint: found.may_keep_globals.then_some(FindingHint::KeepsGlobals),
                 evidence: record,
@@ -172,7 +172,7 @@ impl<'a> Printer<'a> {
             match position {
                 Some(scene) if what == "position" => {
                     report::text("  position\n")?;
-                    for line in draw::scene(scene, Signs::of_terminal()).lines() {
+                    for line in draw::scene(scene, Signs::of_terminal(), Language::En).lines() {
                         report::text(&format!("{line}\n"))?;
                     }
                 }

@@ -79,7 +79,7 @@ impl Commands<'_> {
         match game.move_as_written(seat, written) {
             Ok(_) => Ok(()),
             Err(slip) => {
-                let notation = self.kind.info().notation;
+                let notation = self.kind.info().notation.get(self.language);
                 Err(words::slip(self.language, &slip, notation, &legal, FEW))
             }
         }
@@ -159,7 +159,7 @@ impl Commands<'_> {
 
     /// Writes what they see to a new file.
     pub(super) fn save(&self, game: &PeopleGame, seat: Seat, file: &str) -> String {
-        let drawn = draw::scene(&game.scene(seat), self.signs);
+        let drawn = draw::scene(&game.scene(seat), self.signs, self.language);
         let mut text = words::heading(self.language, self.kind.info());
         for (seat, name) in game.names().iter() {
             text += &format!("{seat}: {name}\n");

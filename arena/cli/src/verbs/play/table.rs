@@ -176,7 +176,10 @@ impl<'a> Table<'a> {
     }
 
     fn draw(&self, scene: &Scene) -> anyhow::Result<()> {
-        report::text(&format!("\n{}\n", draw::scene(scene, self.commands.signs)))
+        let Commands {
+            signs, language, ..
+        } = self.commands;
+        report::text(&format!("\n{}\n", draw::scene(scene, signs, language)))
     }
 
     /// Takes a move back, or says why not.

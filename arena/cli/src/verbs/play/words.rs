@@ -176,7 +176,7 @@ pub(super) fn help(language: Language, info: &GameInfo) -> String {
              rules          the rules\n  \
              resign         give up\n  \
              quit           leave\n",
-            info.notation
+            info.notation.get(language)
         ),
         Language::Zh => format!(
             "  着法           {}；只需一个数字时输入该数字即可\n  \
@@ -189,7 +189,7 @@ pub(super) fn help(language: Language, info: &GameInfo) -> String {
              rules / 规则   规则\n  \
              resign / 认输  认输\n  \
              quit / 退出    退出\n",
-            info.notation
+            info.notation.get(language)
         ),
     }
 }

@@ -3,7 +3,7 @@
 use std::{io::Write as _, path::Path};
 
 use clap::Args;
-use referee_core::{Record, Scene, printable, shorten};
+use referee_core::{Language, Record, Scene, printable, shorten};
 use referee_games::{game, game_name, replay, told_game_id};
 use referee_worker::moves;
 
@@ -63,7 +63,11 @@ impl Show {
             (None, None) => None,
         };
         if let Some(of_what) = of_what {
-            writeln!(out, "{of_what}:\n{}", draw::scene(&asked, signs))?;
+            writeln!(
+                out,
+                "{of_what}:\n{}",
+                draw::scene(&asked, signs, Language::En)
+            )?;
             return Ok(End::Done);
         }
         for (at, moment) in moments.iter().enumerate() {
@@ -77,11 +81,11 @@ impl Show {
             if self.boards {
                 let next = moments.get(at + 1);
                 let scene = next.map_or(&last, |moment| &moment.before);
-                writeln!(out, "{}", draw::scene(scene, signs))?;
+                writeln!(out, "{}", draw::scene(scene, signs, Language::En))?;
             }
         }
         if !self.boards {
-            writeln!(out, "\n{}", draw::scene(&last, signs))?;
+            writeln!(out, "\n{}", draw::scene(&last, signs, Language::En))?;
         }
         writeln!(out, "{}", wrapped(&in_words(&record)))?;
         Ok(End::Done)
@@ -172,7 +176,7 @@ fn heading(
         };
         writeln!(out, "  seat {seat}{sign}  {name}, thought {thought}")?;
     }
-    let notation = game(&header.game).map_or("", |kind| kind.info().notation);
+    let notation = game(&header.game).map_or("", |kind| kind.info().notation.english);
     let legend = draw::legend(last, signs);
     writeln!(out, "moves are {notation}{legend}\n")?;
     Ok(())

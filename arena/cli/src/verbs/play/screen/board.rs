@@ -8,7 +8,7 @@ use ratatui::{
     style::{Color, Modifier, Style},
     text::{Line, Span},
 };
-use referee_core::{Area, Cell, Piece, Scene, Shape, Surface};
+use referee_core::{Area, Cell, Language, Piece, Scene, Shape, Surface};
 
 use super::keys::Key;
 use crate::draw::{Ink, Signs};
@@ -103,17 +103,27 @@ pub(super) fn move_of_cell(area: &Area, at: usize, legal: &[String]) -> String {
 
 impl Drawing {
     /// Lays a scene out in a width.
-    pub(super) fn new(scene: &Scene, signs: Signs, width: usize, marks: &Marks) -> Self {
+    pub(super) fn new(
+        scene: &Scene,
+        signs: Signs,
+        language: Language,
+        width: usize,
+        marks: &Marks,
+    ) -> Self {
         let mut drawing = Self::default();
         for (at, area) in scene.areas.iter().enumerate() {
             match &area.shape {
                 Shape::Board { rows, columns, .. } => {
                     drawing.board(at, area, rows, columns, signs, marks);
                 }
-                Shape::Row => drawing.row(at, area, signs, width, marks),
+                Shape::Row => {
+                    drawing.label(area.label.get(language));
+                    drawing.row(at, area, signs, width, marks);
+                }
             }
         }
-        let captions = scene.captions.iter().map(|caption| caption.clone().into());
+        let captions = scene.captions.iter();
+        let captions = captions.map(|caption| caption.get(language).to_owned().into());
         drawing.lines.extend(captions);
         drawing.buttons(width, marks);
         drawing
@@ -148,10 +158,13 @@ impl Drawing {
         }
     }
 
-    fn row(&mut self, at: usize, area: &Area, signs: Signs, width: usize, marks: &Marks) {
-        if !area.label.is_empty() {
-            self.lines.push(Line::raw(area.label.clone()));
+    fn label(&mut self, label: &str) {
+        if !label.is_empty() {
+            self.lines.push(Line::raw(label.to_owned()));
         }
+    }
+
+    fn row(&mut self, at: usize, area: &Area, signs: Signs, width: usize, marks: &Marks) {
         let nothing = area.cells.is_empty();
         self.lines
             .push(Line::raw(if nothing { "  -" } else { " " }));
@@ -276,7 +289,7 @@ pub(super) fn target_at(targets: &[ClickTarget], position: Position) -> Option<S
 
 #[cfg(test)]
 mod tests {
-    use referee_core::{CardSuit, Seat};
+    use referee_core::{CardSuit, Seat, Words};
 
     use super::*;
 
@@ -300,7 +313,7 @@ mod tests {
             .map(|at| Cell::new(Piece::Empty).says(format!("({}, {})", at / size, at % size)));
         Scene {
             areas: vec![Area {
-                label: String::new(),
+                label: Words::default(),
                 seat: None,
                 shape: Shape::Board {
                     surface,
@@ -320,12 +333,12 @@ mod tests {
         });
         Scene {
             areas: vec![Area {
-                label: "hand".to_owned(),
+                label: Words::new("hand", ""),
                 seat: Some(Seat::new(0)),
                 shape: Shape::Row,
                 cells: cells.collect(),
             }],
-            captions: vec!["caption".to_owned()],
+            captions: vec![Words::new("caption", "")],
         }
     }
 
@@ -334,7 +347,13 @@ mod tests {
         let legal = ["(11, 3)".to_owned()];
         let chosen = BTreeSet::new();
         let scene = board(12, Surface::Holes);
-        let drawing = Drawing::new(&scene, Signs::Ascii, 57, &plain(&legal, &chosen));
+        let drawing = Drawing::new(
+            &scene,
+            Signs::Ascii,
+            Language::En,
+            57,
+            &plain(&legal, &chosen),
+        );
         let text = text(&drawing);
         assert_eq!(text.len(), 13);
         assert_eq!(text[12], " 11  .  .  .  +  .  .  .  .  .  .  .  .");
@@ -354,7 +373,8 @@ mod tests {
     fn arrows_lead_to_the_neighbours() {
         let chosen = BTreeSet::new();
         let scene = board(3, Surface::Plain);
-        let targets = Drawing::new(&scene, Signs::Ascii, 57, &plain(&[], &chosen)).targets;
+        let targets =
+            Drawing::new(&scene, Signs::Ascii, Language::En, 57, &plain(&[], &chosen)).targets;
         let spot = |cell| Spot::Cell { area: 0, cell };
         for (arrow, to) in [
             (Key::Left, 3),
@@ -392,7 +412,7 @@ mod tests {
             cursor: Some(Spot::Button(0)),
             buttons: &buttons,
         };
-        let drawing = Drawing::new(&scene, Signs::Ascii, 14, &marks);
+        let drawing = Drawing::new(&scene, Signs::Ascii, Language::En, 14, &marks);
         assert_eq!(
             text(&drawing),
             [
@@ -422,7 +442,13 @@ mod tests {
     #[test]
     fn a_row_of_nothing_is_shown() {
         let chosen = BTreeSet::new();
-        let drawing = Drawing::new(&hand([]), Signs::Ascii, 20, &plain(&[], &chosen));
+        let drawing = Drawing::new(
+            &hand([]),
+            Signs::Ascii,
+            Language::En,
+            20,
+            &plain(&[], &chosen),
+        );
         assert_eq!(text(&drawing), ["hand", "  -", "caption"]);
     }
 }

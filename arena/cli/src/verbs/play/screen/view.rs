@@ -453,7 +453,13 @@ impl<'a> GameView<'a> {
             buttons: &labels,
         };
         let width = usize::from(table.width);
-        let drawing = Drawing::new(&self.shown.scene, self.commands.signs, width, &marks);
+        let drawing = Drawing::new(
+            &self.shown.scene,
+            self.commands.signs,
+            language,
+            width,
+            &marks,
+        );
         let widest = drawing.lines.iter().map(Line::width).max().unwrap_or(0) as u16;
         let height = drawing.lines.len() as u16;
         let needed = (
@@ -575,7 +581,7 @@ fn seconds_left(left: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use ratatui::{Terminal, backend::TestBackend};
-    use referee_core::{Area, CardSuit, Cell, Language, Piece, Seat, Surface};
+    use referee_core::{Area, CardSuit, Cell, Language, Piece, Seat, Surface, Words};
     use referee_games::GAMES;
 
     use super::*;
@@ -593,7 +599,7 @@ mod tests {
 
     fn area(seat: u8, shape: Shape, cells: Vec<Cell>) -> Area {
         Area {
-            label: format!("seat {seat}"),
+            label: Words::new(format!("seat {seat}"), ""),
             seat: Some(Seat::new(seat)),
             shape,
             cells,
