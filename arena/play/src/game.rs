@@ -10,7 +10,9 @@ use referee_core::{
     Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed, SetupError, ThinkingTime, Watch,
     Words,
 };
-use referee_games::{Fixture, Judgement, Next, Question, SeatReply, Sitting, answer, past, ready};
+use referee_games::{
+    Fixture, Judgement, Next, Question, SeatAction, SeatReply, Sitting, answer, past, ready,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -63,12 +65,10 @@ pub enum Turn {
 pub struct PlayedMove {
     /// Whose.
     pub seat: Seat,
-    /// In the notation of the game, or the description of the foul.
-    pub notation: String,
+    /// What the seat did.
+    pub action: SeatAction,
     /// Whether everybody may see it while the game goes on.
     pub public: bool,
-    /// Whether the seat left the game with it.
-    pub left: bool,
 }
 
 /// An answer that came, to be given again where a later one is taken back, or where the game goes
@@ -362,27 +362,14 @@ impl PeopleGame {
                 excused: thought.excused,
             });
             let chair = &mut self.chairs[seat];
-            let (notation, public, left) = match self.sitting.hear(seat, reply.clone(), thought) {
-                Judgement::Ready(said) => {
-                    if let Chair::Bot(guest) = chair {
-                        guest.can_resume = said.can_resume;
-                    }
-                    (None, true, false)
-                }
-                Judgement::Accepted { notation, public } => (Some(notation), public, false),
-                Judgement::Fouled(kind) => {
-                    if let Chair::Bot(guest) = chair {
-                        guest.leave();
-                    }
-                    let words = match &reply {
-                        SeatReply::Foul(foul) => foul.to_string(),
-                        _ => kind.words().to_owned(),
-                    };
-                    (Some(words), true, true)
-                }
-            };
+            let judgement = self.sitting.hear(seat, reply.clone(), thought);
+            match (&judgement, &mut *chair) {
+                (Judgement::Ready(said), Chair::Bot(guest)) => guest.can_resume = said.can_resume,
+                (Judgement::Fouled(_), Chair::Bot(guest)) => guest.leave(),
+                _ => {}
+            }
             if let SeatReply::Answer(bytes) = &reply
-                && !left
+                && !matches!(judgement, Judgement::Fouled(_))
             {
                 let call = past(&call, bytes);
                 match chair {
@@ -390,11 +377,11 @@ impl PeopleGame {
                     Chair::Person(person) => person.answered(number, call, bytes),
                 }
             }
-            self.played.extend(notation.map(|notation| PlayedMove {
+            let action = SeatAction::of(&judgement, &reply);
+            self.played.extend(action.map(|action| PlayedMove {
                 seat,
-                notation,
-                public,
-                left,
+                action,
+                public: !matches!(judgement, Judgement::Accepted { public: false, .. }),
             }));
         }
         self.rounds.push(round);

@@ -23,6 +23,7 @@ use axum::{
     routing::get,
 };
 use maud::html;
+use referee_core::Words;
 use referee_games::{GAMES, game_name};
 use referee_worker::lease::GameKey;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
@@ -164,7 +165,7 @@ struct ApiError {
 /// What can be asked for: the path, what it is, its parameters, and the type of the answer.
 struct Endpoint {
     path: &'static str,
-    summary: &'static str,
+    summary: Words<&'static str>,
     query: &'static [(&'static str, &'static str)],
     schema: fn(&mut SchemaGenerator) -> Value,
     media: &'static str,
@@ -180,14 +181,20 @@ const TEXT: fn(&mut SchemaGenerator) -> Value = |_| json!({ "type": "string" });
 static ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/games",
-        summary: "The games that are known here",
+        summary: Words {
+            english: "The games that are known here",
+            chinese: "这里已知的游戏",
+        },
         query: &[],
         schema: schema_of::<Vec<GameInfo>>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments",
-        summary: "Tournaments, the newest first",
+        summary: Words {
+            english: "Tournaments, the newest first",
+            chinese: "所有比赛，最新的在前",
+        },
         query: &[
             ("offset", "how many to skip"),
             ("limit", "how many to give, at most 500"),
@@ -197,35 +204,50 @@ static ENDPOINTS: &[Endpoint] = &[
     },
     Endpoint {
         path: "/tournaments/{tournament}",
-        summary: "One tournament",
+        summary: Words {
+            english: "One tournament",
+            chinese: "一场比赛",
+        },
         query: &[],
         schema: schema_of::<TournamentEvent>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/standings",
-        summary: "Its table, its pairs, its schedule, and what makes them less sure than they look",
+        summary: Words {
+            english: "Its table, its pairs, its schedule, and what makes them less sure than they look",
+            chinese: "排名表、两两对战、赛程，以及使结果不那么可靠的原因",
+        },
         query: &[],
         schema: schema_of::<StandingsEvent>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/ratings",
-        summary: "Its ratings after parts of it, each by the rules of the table",
+        summary: Words {
+            english: "Its ratings after parts of it, each by the rules of the table",
+            chinese: "比赛各阶段之后的等级分，按排名规则计算",
+        },
         query: &[],
         schema: schema_of::<Ratings>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/figures",
-        summary: "What was counted beside the results: thinking times, fouls, endings",
+        summary: Words {
+            english: "What was counted beside the results: thinking times, fouls, endings",
+            chinese: "结果以外的统计：思考时间、犯规、结束方式",
+        },
         query: &[],
         schema: schema_of::<FiguresEvent>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/games",
-        summary: "Its games that are over, in order of their deals",
+        summary: Words {
+            english: "Its games that are over, in order of their deals",
+            chinese: "已结束的对局，按副的顺序",
+        },
         query: &[
             ("after", "the `next` of the page before"),
             ("limit", "how many to give, at most 500"),
@@ -239,35 +261,50 @@ static ENDPOINTS: &[Endpoint] = &[
     },
     Endpoint {
         path: "/tournaments/{tournament}/games/{game}",
-        summary: "One game that is over, by GROUP.SEATING",
+        summary: Words {
+            english: "One game that is over, by GROUP.SEATING",
+            chinese: "一局已结束的对局，用 GROUP.SEATING 指定",
+        },
         query: &[],
         schema: schema_of::<GameItem>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/games/{game}/record",
-        summary: "Its record, once its deal is played no more: JSON lines for `arena replay`",
+        summary: Words {
+            english: "Its record, once its deal is played no more: JSON lines for `arena replay`",
+            chinese: "对局记录，在该副不再使用之后：`arena replay` 可读的 JSON 行",
+        },
         query: &[],
         schema: TEXT,
         media: "application/x-ndjson",
     },
     Endpoint {
         path: "/tournaments/{tournament}/games/{game}/evaluation",
-        summary: "What its players could expect before each move; it takes some seconds",
+        summary: Words {
+            english: "What its players could expect before each move; it takes some seconds",
+            chinese: "每步之前各方的预期得分；需要几秒",
+        },
         query: &[],
         schema: schema_of::<Evaluation>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/live",
-        summary: "Games that are being played here, in games without secrets",
+        summary: Words {
+            english: "Games that are being played here, in games without secrets",
+            chinese: "这里正在进行的对局，只限没有暗牌的游戏",
+        },
         query: &[],
         schema: schema_of::<Vec<LiveGame>>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/live/{game}",
-        summary: "One of them, by GROUP.SEATING",
+        summary: Words {
+            english: "One of them, by GROUP.SEATING",
+            chinese: "其中一局，用 GROUP.SEATING 指定",
+        },
         query: &[],
         schema: schema_of::<LiveGame>,
         media: JSON,
@@ -316,7 +353,7 @@ async fn index(caller: Caller) -> Response {
         div.scrolls tabindex="0" role="region" aria-label="API" { table {
             tbody { @for endpoint in ENDPOINTS { tr {
                 th scope="row" { code { "/api/v1" (endpoint.path) } }
-                td { (endpoint.summary) }
+                td { (endpoint.summary.get(language)) }
             } } }
         } }
     };
@@ -353,12 +390,12 @@ fn description() -> Value {
         });
         let schema = (endpoint.schema)(&mut generator);
         let operation = json!({ "get": {
-            "summary": endpoint.summary,
+            "summary": endpoint.summary.english,
             "operationId": operation(endpoint.path),
             "parameters": within.chain(query).collect::<Vec<_>>(),
             "responses": {
                 "200": {
-                    "description": endpoint.summary,
+                    "description": endpoint.summary.english,
                     "content": { endpoint.media: { "schema": schema } },
                 },
                 "403": failed("The deal is still to be played"),
@@ -424,13 +461,16 @@ struct PageAsked {
     limit: Option<u32>,
 }
 
+/// What was asked for makes no sense. Programs are told in English.
+fn bad<T>(told: String) -> Result<T, PageError> {
+    Err(PageError::Bad(Words::new(told, "请求无效")))
+}
+
 fn limit(asked: Option<u32>) -> Result<u32, PageError> {
     match asked {
         None => Ok(PAGE),
         Some(limit @ 1..=MOST) => Ok(limit),
-        Some(limit) => Err(PageError::Bad(format!(
-            "limit={limit}: expected 1 to {MOST}"
-        ))),
+        Some(limit) => bad(format!("limit={limit}: expected 1 to {MOST}")),
     }
 }
 
@@ -544,7 +584,7 @@ async fn games_of(
     let number = |key: &str, value: Option<String>| {
         let read = value.map(|text| {
             text.parse::<u32>()
-                .map_err(|_| PageError::Bad(format!("{key}={text}: expected a number")))
+                .or_else(|_| bad(format!("{key}={text}: expected a number")))
         });
         read.transpose()
     };
@@ -557,9 +597,9 @@ async fn games_of(
         fouls: number("fouls", asked.remove("fouls"))?.map(|yes| u8::from(yes == 1)),
     };
     if let Some(unknown) = asked.keys().next() {
-        return Err(PageError::Bad(format!(
+        return bad(format!(
             "{unknown}: expected after, limit, bot, against, match or fouls"
-        )));
+        ));
     }
     let standing = site.standings.of(&name).await?;
     let page = games::find(&site, &standing, &filter, limit).await?;

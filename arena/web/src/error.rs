@@ -8,9 +8,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use maud::html;
+use referee_core::{Language, Words};
 use serde_json::json;
 
-use crate::{caller::Caller, language::Language, layout};
+use crate::{caller::Caller, layout};
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -19,8 +20,8 @@ pub(crate) enum PageError {
     #[error("{0}")]
     NotFound(String),
     /// What was asked for makes no sense; it says what was expected.
-    #[error("{0}")]
-    Bad(String),
+    #[error("{}", .0.english)]
+    Bad(Words),
     /// It may not be seen or done.
     #[error("{0}")]
     Forbidden(String),
@@ -164,9 +165,20 @@ impl PageError {
         }
         if self.status() == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(error = %self, "a page could not be made");
-            return "the arena could not read what was asked for; its log says why".to_owned();
+            return language
+                .pick(
+                    "the arena could not read what was asked for; its log says why",
+                    "服务器无法读取所请求的内容，原因见服务器日志",
+                )
+                .to_owned();
         }
-        self.to_string()
+        match (self, language) {
+            (Self::Bad(words), _) => words.get(language).to_owned(),
+            (_, Language::En) => self.to_string(),
+            (Self::Forbidden(_), _) => "现在不能查看这些内容，或不能这样做。".to_owned(),
+            (Self::Conflict(_), _) => "座位已满。".to_owned(),
+            _ => "没有所请求的页面、比赛或对局。".to_owned(),
+        }
     }
 
     /// As a page.

@@ -110,10 +110,7 @@ async fn no_store(mut response: Response) -> Response {
 }
 
 async fn nothing(caller: Caller, uri: Uri) -> Response {
-    let told = match caller.language {
-        crate::Language::En => format!("There is no page {}.", uri.path()),
-        crate::Language::Zh => format!("没有页面 {}。", uri.path()),
-    };
+    let told = format!("There is no page {}.", uri.path());
     PageError::NotFound(told).page(&caller)
 }
 

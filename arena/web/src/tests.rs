@@ -8,21 +8,22 @@ use std::{
     time::Duration,
 };
 
-use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
-use arena_store::{NewEntrant, NewTournament, Store};
+use arena_ladder::{Entrant, MatchId, ScheduleShape, Seatings, SetAsideRule};
+use arena_store::{ChunkKey, FinishedGame, GameRow, NewEntrant, NewTournament, Store, pack};
 use arena_tournament::Definition;
 use axum::{
     Router,
     body::{Body, Bytes},
     http::{
         Request, Response, StatusCode,
-        header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, RETRY_AFTER, SET_COOKIE},
+        header::{ACCEPT_LANGUAGE, CONTENT_TYPE, COOKIE, HOST, LOCATION, RETRY_AFTER, SET_COOKIE},
     },
 };
 use http_body_util::BodyExt as _;
 use parking_lot::{Condvar, Mutex};
 use referee_bots::LaunchOptions;
-use referee_core::{Limits, Root, Seat};
+use referee_core::{Foul, Limits, PerSeat, Record, Root, Seat, Seed};
+use referee_games::{Fixture, GAMES as KINDS, Next, SeatReply, Sitting, answer, ready};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -59,6 +60,7 @@ struct Browser {
     peer: String,
     forwarded: Option<String>,
     cookie: Option<String>,
+    language: Option<&'static str>,
 }
 
 fn nobody_knows() -> Adviser {
@@ -148,6 +150,11 @@ impl Page {
         parts.headers.insert(HOST, "localhost".parse().unwrap());
         if let Some(cookie) = &who.cookie {
             parts.headers.insert(COOKIE, cookie.parse().unwrap());
+        }
+        if let Some(language) = who.language {
+            parts
+                .headers
+                .insert(ACCEPT_LANGUAGE, language.parse().unwrap());
         }
         if let Some(forwarded) = &who.forwarded {
             let forwarded = forwarded.parse().unwrap();
@@ -686,4 +693,205 @@ async fn after_a_setting_nobody_is_sent_to_another_site() {
         let answer = page.post(&who, "/settings", &format!("back={back}")).await;
         assert_eq!(answer.headers()[LOCATION], to, "{back}");
     }
+}
+
+/// A game of othello: to its end, or until the seat that is asked third resigns.
+fn played(resigns: bool) -> Record {
+    let mut sitting = Sitting::new(Fixture {
+        kind: referee_games::game("othello").unwrap(),
+        game_id: "cup-1".to_owned(),
+        setup: serde_json::Value::Null,
+        seed: Seed::new([0; 32]),
+        players: vec!["a".to_owned(), "b".to_owned()].into(),
+        limits: Limits::default(),
+        spent: PerSeat::default(),
+    })
+    .unwrap();
+    let mut asked = 0;
+    loop {
+        let questions = match sitting.advance() {
+            Next::Tell(_) => continue,
+            Next::Over(finished) => return finished.record,
+            Next::Ask(questions) => questions,
+        };
+        for question in questions {
+            let legal = sitting.legal(question.seat);
+            asked += usize::from(question.number > 0);
+            let reply = match legal.first() {
+                Some(_) if resigns && asked == 3 => SeatReply::Foul(Foul::Resigned),
+                Some((_, own)) => SeatReply::Answer(answer(question.number, own)),
+                None => SeatReply::Answer(ready()),
+            };
+            sitting.hear(question.seat, reply, Duration::ZERO);
+        }
+    }
+}
+
+/// A game of the tournament as it is stored.
+fn stored(seating: u32, record: &Record) -> FinishedGame {
+    let verdict = &record.result.verdict;
+    let outcome = verdict.outcome().unwrap();
+    let fouls = Seat::all(2).filter_map(|seat| {
+        let foul = verdict.foul(seat)?.clone();
+        Some(referee_core::SeatFoul { seat, foul })
+    });
+    FinishedGame {
+        row: GameRow {
+            group: 0,
+            seating,
+            games_in_group: 2,
+            matchup: MatchId(0),
+            lineup: vec![Some(Entrant::new(0)), Some(Entrant::new(1))],
+            order: vec![seating as usize, 1 - seating as usize],
+            places: outcome.places.as_slice().to_vec(),
+            scores: outcome.scores.as_slice().to_vec(),
+            reason: outcome.reason.clone(),
+            fouls: fouls.collect(),
+            plies: 2,
+            thought_us: vec![0, 0],
+            course: u64::from(seating),
+            play_hash: "hash".to_owned(),
+            finished_unix_ms: 0,
+            worker: None,
+            counters: Vec::new(),
+        },
+        chunk: ChunkKey {
+            matchup: MatchId(0),
+            first_group: 0,
+            groups: 1,
+            seating: None,
+        },
+        attempt: 0,
+        record: pack(&record.to_json_lines()),
+        withhold: false,
+    }
+}
+
+/// The words in Latin letters that a page says to people: not the names of elements, and not what
+/// stands in `code`.
+fn latin_words(page: &str) -> Vec<String> {
+    let mut text = String::new();
+    let mut rest = page;
+    while let Some((before, tag)) = rest.split_once('<') {
+        text += before;
+        text.push(' ');
+        let hidden = ["style", "script", "code", "title", "pre"];
+        let name = hidden.into_iter().find(|name| {
+            let after = tag.strip_prefix(name);
+            after.is_some_and(|after| after.starts_with(['>', ' ']))
+        });
+        // What is read aloud is said too.
+        let inside = tag.split_once('>').map_or(tag, |(inside, _)| inside);
+        for said in ["aria-label=\"", "placeholder=\"", "data-confirm=\""] {
+            let label = inside.split_once(said).map_or("", |(_, label)| label);
+            text += label.split('"').next().unwrap_or_default();
+            text.push(' ');
+        }
+        let end = name.map_or_else(|| ">".to_owned(), |name| format!("</{name}>"));
+        rest = tag.split_once(&*end).map_or("", |(_, after)| after);
+    }
+    text += rest;
+    text.split(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c))
+        .filter(|word| word.contains(|c: char| c.is_ascii_alphabetic()))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Names, and what is written in letters in every language.
+const NAMES: &[&str] = &[
+    "Bot", "Arena", "API", "JSON", "HTTP", "OpenAPI", "English", "UTC", "Elo", "Home", "End",
+    "GROUP", "SEATING", "arena", "replay", "s", "ms", "a", "b", "cup", "cup-1", "eva", "guest-1",
+    "guest-2", "guest-3", "othello", "you", "win", "pass",
+];
+
+/// Whether a word is a square, a tile, cards, or a name.
+fn is_name_or_notation(word: &str) -> bool {
+    let mut chars = word.chars();
+    let is_piece = match (chars.next(), chars.next(), chars.next()) {
+        (Some('a'..='h'), None, _) => true,
+        (Some('a'..='h'), Some('1'..='8'), None) => true,
+        (Some('1'..='9'), Some('c' | 'b' | 'd'), None) => true,
+        (Some('2'..='9' | 'A' | 'J' | 'Q' | 'K' | 'T'), Some('C' | 'D' | 'H' | 'S'), None) => true,
+        _ => ["10C", "10D", "10H", "10S", "JK1", "JK2"].contains(&word),
+    };
+    is_piece || NAMES.contains(&word)
+}
+
+#[tokio::test]
+async fn the_chinese_pages_have_no_latin_word_but_names_and_notation() {
+    let page = Page::new().await;
+    let name = page.tournament().await;
+    let tournament = page.site.store.tournament(name).await.unwrap().unwrap();
+    let games = [stored(0, &played(false)), stored(1, &played(true))];
+    let reported = page.site.store.report(tournament.id, games.into()).await;
+    assert_eq!(reported.unwrap().len(), 2);
+    let mut eva = Browser::at("192.0.2.1");
+    eva.language = Some("zh");
+    let mut paths: Vec<String> = [
+        "/",
+        "/tournaments",
+        "/play",
+        "/api/v1/",
+        "/t/cup",
+        "/t/cup/games",
+        "/t/cup/bots/a",
+        "/t/cup/games/0.0",
+        "/t/cup/games/0.1",
+        "/t/cup/games/0.1/frames",
+        "/t/none",
+        "/t/cup/bots/none",
+        "/none",
+    ]
+    .map(str::to_owned)
+    .into();
+    for kind in KINDS {
+        let game = kind.info().name;
+        paths.push(format!("/rules/{game}"));
+        paths.push(format!("/play?game={game}"));
+        let at = page.begin(&mut eva, game).await.unwrap();
+        for number in 1..kind.info().seats {
+            let mut other = Browser::at(&format!("192.0.2.{}", 10 + number));
+            let joined = page.post(&other, &format!("{at}/join"), "").await;
+            other.keep_cookie(&joined);
+        }
+        page.until(&eva, &at, "轮到你了。").await;
+        paths.push(at.clone());
+        let table = page.site.people.as_ref().unwrap().table_at(&at).unwrap();
+        let legal = table.view().seats[&Seat::new(0)].legal[0].clone();
+        let (status, _) = page.act(&eva, &at, "move", "move=nothing").await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+        page.act(&eva, &at, "move", &format!("move={legal}")).await;
+    }
+    let refused = page.post(&eva, "/play", "game=othello&setup.moves=x").await;
+    let mut read = vec![("/play".to_owned(), text(refused).await)];
+    for path in paths {
+        read.push((path.clone(), page.get(&eva, &path).await.1));
+    }
+    // Whoever resigns ends a game of two.
+    let at = page.begin(&mut eva, "connect_four").await.unwrap();
+    let mut bob = Browser::at("192.0.2.2");
+    let joined = page.post(&bob, &format!("{at}/join"), "").await;
+    bob.keep_cookie(&joined);
+    page.until(&eva, &at, "轮到你了。").await;
+    page.act(&eva, &at, "resign", "").await;
+    read.push((at.clone(), page.until(&eva, &at, "逐步回看").await));
+    let finished = at.replace("/play/", "/people/");
+    for path in [
+        finished.clone(),
+        format!("{finished}/frames"),
+        format!("{finished}/picture"),
+    ] {
+        read.push((path.clone(), page.get(&eva, &path).await.1));
+    }
+    let mut wrong = Vec::new();
+    for (path, page) in &read {
+        let page = page.replace("\\n", " ").replace("\\\"", "\"");
+        let mut words = latin_words(&page);
+        words.retain(|word| !is_name_or_notation(word));
+        words.dedup();
+        if !words.is_empty() {
+            wrong.push(format!("{path}: {}", words.join(" ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -260,7 +260,7 @@ pub(crate) fn show(
                             aria-current=[(number + 1 == ply).then_some("step")] {
                             span.who { (game.names()[moment.seat.index()]) }
                             " "
-                            span.what.foul[moment.foul] { (moment.notation) }
+                            span.what.foul[moment.action.is_foul()] { (moment.action.in_words(language)) }
                             " "
                             span.took { (time(moment.thought.as_micros() as u64)) }
                         }

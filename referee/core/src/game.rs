@@ -24,6 +24,8 @@ pub struct GameInfo {
     pub rules_version: u32,
     /// How a move is written, for people: `(row, column)`.
     pub notation: Words<&'static str>,
+    /// What the parts of the set-up are called: in English, as in its JSON.
+    pub setup: &'static [Words<&'static str>],
     /// If scores are payments between the seats: what each seat has at the beginning of
     /// a series of games. Otherwise 0.
     pub purse: i32,
@@ -51,6 +53,13 @@ impl GameInfo {
             (budget + limits.per_move).saturating_mul(self.seats.into())
         });
         limits.start + within.map_or(thinking, |within| within.min(thinking))
+    }
+
+    /// What a part of the set-up is called; its name in JSON where it has no other.
+    #[must_use]
+    pub fn setup_label<'a>(&self, key: &'a str, language: Language) -> &'a str {
+        let part = self.setup.iter().find(|part| part.english == key);
+        part.map_or(key, |part| part.get(language))
     }
 
     /// Its name for people in this language; in Chinese its rules begin with it.

@@ -5,6 +5,7 @@
 //! draw), `ending.rs` (why a game ended). [`GAMES`] is the only list of them. A [`Sitting`] is one game as the referee
 //! conducts it, except for waiting.
 
+mod action;
 pub mod big_two;
 mod calls;
 pub mod connect_four;
@@ -18,6 +19,7 @@ mod sitting;
 
 use referee_core::{GameKind, Kind};
 
+pub use action::SeatAction;
 pub use calls::Calls;
 pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results, told_game_id};
 pub use imagination::Imagination;

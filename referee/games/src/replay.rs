@@ -10,7 +10,8 @@ use referee_core::{
 };
 
 use crate::{
-    Fixture, GAMES, Judgement, Next, Question, SeatReply, Sitting, game, sitting::BEHAVIOR_VERSION,
+    Fixture, GAMES, Judgement, Next, Question, SeatAction, SeatReply, Sitting, game,
+    sitting::BEHAVIOR_VERSION,
 };
 
 /// The game at one move.
@@ -18,10 +19,8 @@ use crate::{
 pub struct Moment {
     /// The seat that moved.
     pub seat: Seat,
-    /// The move in the notation of the game, or the description of the foul.
-    pub notation: String,
-    /// Whether it was a foul.
-    pub foul: bool,
+    /// What it did.
+    pub action: SeatAction,
     /// How long it took.
     pub thought: Duration,
     /// How many events of the record came before it.
@@ -153,16 +152,12 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Sitting,
             let Some((at, before)) = before.take() else {
                 return;
             };
-            let (notation, foul) = match (judgement, &said.heard) {
-                (Judgement::Ready(_), _) => return,
-                (Judgement::Accepted { notation, .. }, _) => (notation.clone(), false),
-                (Judgement::Fouled(_), SeatReply::Foul(foul)) => (foul.to_string(), true),
-                (Judgement::Fouled(kind), _) => (kind.words().to_owned(), true),
+            let Some(action) = SeatAction::of(judgement, &said.heard) else {
+                return;
             };
             watch(Moment {
                 seat: question.seat,
-                notation,
-                foul,
+                action,
                 thought: said.thought.counted,
                 at,
                 before,

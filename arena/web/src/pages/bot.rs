@@ -123,7 +123,7 @@ pub(crate) async fn show(
             }
             h2 { (language.pick("Fouls", "犯规")) }
             @if figures.fouls.is_empty() { p { (language.pick("None.", "无。")) } } @else {
-                ul { @for (foul, count) in &figures.fouls { li { (tournament::words(foul)) ": " (count) } } }
+                ul { @for (foul, count) in &figures.fouls { li { (tournament::foul_words(foul, language)) ": " (count) } } }
                 p { a href=(format!("{at}/games?bot={}&fouls=1", part(&bot))) { (language.pick("Games with fouls", "有犯规的对局")) } }
             }
             h2 { (language.pick("Thinking time", "思考时间")) }

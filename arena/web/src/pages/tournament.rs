@@ -11,6 +11,7 @@ use axum::{
     response::Response,
 };
 use maud::{Markup, html};
+use referee_core::FoulKind;
 use referee_games::game;
 
 use crate::{
@@ -109,7 +110,12 @@ fn frame(site: &Arc<Site>, standing: &Standing, language: Language) -> Frame {
                 aria-label=(language.pick("progress", "进度")) {}
         }
         @if let Some(waits) = &standing.tournament.waits {
-            p.warning { (language.pick("It waits for ", "等待：")) (waits) }
+            p.warning {
+                @match language {
+                    Language::En => { "It waits for " (waits) }
+                    Language::Zh => "数据库暂时无法读写，正在等待。"
+                }
+            }
         }
         @if !live.is_empty() {
             p { (language.pick("Watch live: ", "观看进行中的对局：")) @for (_, key) in &live {
@@ -180,7 +186,7 @@ pub(crate) fn table(standing: &Standing, at: Option<&str>, language: Language) -
                 th.number scope="col" { (language.pick("score", "得分率")) }
                 th.number scope="col" { "Elo" }
                 @if is_of_two {
-                    th.number scope="col" { abbr title=(language.pick("won, drawn, lost", "胜、平、负")) { "W-D-L" } }
+                    th.number scope="col" { abbr title=(language.pick("won, drawn, lost", "胜、平、负")) { (language.pick("W-D-L", "胜-平-负")) } }
                 } @else {
                     th.number scope="col" { (language.pick("places", "名次")) }
                     th.number scope="col" { (language.pick("mean place", "平均名次")) }
@@ -345,7 +351,7 @@ pub(crate) fn endings(standing: &Standing, language: Language) -> Markup {
     let fouls = endings
         .fouls
         .iter()
-        .map(|(name, games)| (words(name), *games));
+        .map(|(name, games)| (foul_words(name, language), *games));
     let mut all = vec![
         (
             language
@@ -376,10 +382,16 @@ pub(crate) fn endings(standing: &Standing, language: Language) -> Markup {
     }
 }
 
-/// The name of a foul, as JSON has it.
-pub(crate) fn words(name: &impl serde::Serialize) -> String {
-    let name = serde_json::to_value(name).unwrap_or_default();
-    name.as_str().unwrap_or_default().replace('-', " ")
+/// What a foul is called whose name or evidence this is.
+pub(crate) fn foul_words(foul: &impl serde::Serialize, language: Language) -> String {
+    let foul = serde_json::to_value(foul).unwrap_or_default();
+    let name = foul["kind"].as_str().or(foul.as_str()).unwrap_or_default();
+    let is_it =
+        |kind: &FoulKind| serde_json::to_value(kind).is_ok_and(|own| own == name.replace('-', "_"));
+    match FoulKind::ALL.into_iter().find(is_it) {
+        Some(kind) if language == Language::Zh => kind.words_in(language).to_owned(),
+        _ => name.replace('-', " "),
+    }
 }
 
 fn schedule(rounds: Option<&[ScheduleRound]>, at: &str, language: Language) -> Markup {
@@ -391,7 +403,7 @@ fn schedule(rounds: Option<&[ScheduleRound]>, at: &str, language: Language) -> M
         MatchPlayer::Bot { name } => name.clone(),
         MatchPlayer::Filler => language.pick("a filler", "补位").to_owned(),
         MatchPlayer::Bye => language.pick("a bye", "轮空").to_owned(),
-        MatchPlayer::Pending { from } => from.clone(),
+        MatchPlayer::Pending { from } => language.pick(from, "待定").to_owned(),
     };
     let mut left = MATCHES;
     let rounds = rounds.iter().map(|round| {
@@ -403,8 +415,8 @@ fn schedule(rounds: Option<&[ScheduleRound]>, at: &str, language: Language) -> M
     html! {
         details open[matches <= 40] {
             summary { h2.inline { (language.pick("Schedule", "赛程")) } " (" (matches) ")" }
-            @for (name, shown) in rounds {
-                h3 { (name) }
+            @for (number, (name, shown)) in (1..).zip(rounds) {
+                h3 { (language.pick(name, &format!("第 {number} 轮"))) }
                 ul.matches {
                     @for one in shown {
                         li {
@@ -448,7 +460,7 @@ fn warning_words(warning: &RunWarning, at: &str, language: Language) -> Markup {
             (bot) ": " (fouls) " "
             (language.pick("fouls, the first one in game ", "次犯规，首次在对局 "))
             a href=(format!("{at}/games/{group}.{seating}")) { (group) "." (seating) }
-            " (" (kind_of(first)) ")"
+            " (" (foul_words(first, language)) ")"
         },
         (RunWarning::RepeatedGames { games, distinct }, Language::En) => html! {
             "of " (games) " games only " (distinct) " are different: the error bars are too small"
@@ -491,11 +503,6 @@ fn warning_words(warning: &RunWarning, at: &str, language: Language) -> Markup {
             ))
         },
     }
-}
-
-fn kind_of(foul: &arena_events::game::FoulEvidence) -> String {
-    let value = serde_json::to_value(foul).unwrap_or_default();
-    value["kind"].as_str().unwrap_or_default().replace('-', " ")
 }
 
 /// What a tournament is, for an error where it is none.

@@ -13,7 +13,7 @@ use axum::{
     response::{AppendHeaders, IntoResponse as _, Response},
     routing::{get, post},
 };
-use referee_core::{Dice, GameKind, Record, Seat, Seed};
+use referee_core::{Dice, GameKind, Language, Record, Seat, Seed, Words};
 use referee_games::game;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -104,16 +104,20 @@ async fn begin(
     }
 }
 
+/// What somebody has chosen is not possible.
+fn bad<T>(told: String, in_chinese: &str) -> Result<T, PageError> {
+    Err(PageError::Bad(Words::new(told, in_chinese)))
+}
+
 fn read_settings(
     people: &People,
     form: &BTreeMap<String, String>,
     kind: Option<&'static dyn GameKind>,
     (browser, client): (&Browser, Client),
 ) -> Result<KeptGame, PageError> {
-    let bad = |told: String| Err(PageError::Bad(told));
     let asked = |key: &str| form.get(key).map_or("", |value| value.trim());
     let Some(kind) = kind else {
-        return bad("expected a game".to_owned());
+        return bad("expected a game".to_owned(), "请选择游戏");
     };
     let info = kind.info();
     let seed = Seed::new(random_bytes()?);
@@ -125,14 +129,24 @@ fn read_settings(
         }
         seat => match seat.parse() {
             Ok(seat) if seat < info.seats => seat,
-            _ => return bad(format!("seat {seat}: expected 0 to {}", info.seats - 1)),
+            _ => {
+                return bad(
+                    format!("seat {seat}: expected 0 to {}", info.seats - 1),
+                    "没有这个座位",
+                );
+            }
         },
     };
     let limit_ms = match asked("limit_ms") {
         "" => 3_000,
         ms => match ms.parse() {
             Ok(ms) if LIMITS.contains(&ms) => ms,
-            _ => return bad(format!("limit_ms {ms}: expected 100 to 600000")),
+            _ => {
+                return bad(
+                    format!("limit_ms {ms}: expected 100 to 600000"),
+                    "时限应为 0.1 到 600 秒",
+                );
+            }
         },
     };
     let mut setup = json!({});
@@ -140,8 +154,10 @@ fn read_settings(
         if let Some(key) = key.strip_prefix("setup.")
             && !value.trim().is_empty()
         {
-            setup = setup_with(kind, &setup, key, value.trim())
-                .map_err(|error| PageError::Bad(format!("{key}: {error}")))?;
+            setup = setup_with(kind, &setup, key, value.trim()).or_else(|error| {
+                let label = info.setup_label(key, Language::Zh);
+                bad(format!("{key}: {error}"), &format!("“{label}”的值无效"))
+            })?;
         }
     }
     let mut name: String = asked("name")
@@ -176,7 +192,10 @@ fn read_settings(
                     .opponents(info)
                     .filter(|one| spec.is_empty() || one.entry.spec == spec);
                 let Some(bot) = known.next() else {
-                    return bad("expected one of the bots that are offered".to_owned());
+                    return bad(
+                        "expected one of the bots that are offered".to_owned(),
+                        "没有这个机器人",
+                    );
                 };
                 bots += 1;
                 let called = match info.seats {
@@ -201,7 +220,7 @@ fn read_settings(
         game: info.name.to_owned(),
         setup: kind
             .setup(&setup)
-            .map_err(|error| PageError::Bad(error.to_string()))?,
+            .or_else(|error| bad(error.to_string(), "开局设置无效"))?,
         seed,
         names,
         chairs,

@@ -15,6 +15,7 @@ use super::{
     table::{Done, Refused, SeatView, Table, View},
 };
 use crate::{
+    advice::NoAdvice,
     caller::Browser,
     evaluation,
     feed::{Block, Frame},
@@ -119,7 +120,7 @@ fn settings(
                     summary { (language.pick("Set-up", "开局设置")) }
                     @for (key, value) in setup_parts(kind) {
                         label {
-                            span { (key) }
+                            span { (info.setup_label(&key, language)) }
                             input name=(format!("setup.{key}")) value=(shown(&value));
                         }
                     }
@@ -218,7 +219,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
                 said = format!(
                     "{}: {}. {said}",
                     table.names[last.seat.index()],
-                    last.notation
+                    last.action.in_words(language)
                 );
             }
             let mut block = Block::of_picture("board", &picture, "p-", title);
@@ -322,10 +323,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
         ol.moves { @if let Some((_, seen)) = seen { @for one in &seen.moves {
             li {
                 span.who { (table.names[one.seat.index()]) } " "
-                span.what.foul[one.left] {
-                    @if one.left && one.notation == "resigned" { (referee_core::FoulKind::Resigned.words_in(language)) }
-                    @else { (one.notation) }
-                }
+                span.what.foul[one.action.is_foul()] { (one.action.in_words(language)) }
             }
         } } }
     };
@@ -393,7 +391,7 @@ fn state_words(table: &Table, view: &View, own: &[Seat], language: Language) -> 
     if let Some(failed) = &view.failed {
         return match language {
             Language::En => format!("The game can't go on: {failed}"),
-            Language::Zh => format!("对局无法继续：{failed}"),
+            Language::Zh => "对局无法继续。".to_owned(),
         };
     }
     if let Some(result) = &view.result {
@@ -465,9 +463,10 @@ pub(super) fn answer(done: &Result<Done, Refused>, table: &Table, language: Lang
             )
             .to_owned(),
         Err(Refused::Full(full)) => full.words(language).to_owned(),
-        Err(Refused::NoHint(error)) => match language {
-            Language::En => format!("There is no hint: {error}"),
-            Language::Zh => format!("没有提示：{error}"),
+        Err(Refused::NoHint(error)) => match (language, error) {
+            (Language::En, error) => format!("There is no hint: {error}"),
+            (Language::Zh, NoAdvice::NoBot) => "没有提示：这个游戏没有机器人".to_owned(),
+            (Language::Zh, NoAdvice::Failed(_)) => "没有提示：机器人出错".to_owned(),
         },
         Err(Refused::NoEvaluation) => language
             .pick(

@@ -76,6 +76,7 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
             english: "the card",
             chinese: "一张牌",
         },
+        setup: &[],
         purse: 0,
         scores: (0, CARDS as i32),
         most_questions: CARDS as u32 * SEATS as u32,

@@ -80,6 +80,20 @@ impl Game for BigTwo {
             english: "the cards with spaces between, as in 3C 3D JK1, or pass",
             chinese: "各张牌以空格隔开，例如 3C 3D JK1；pass 表示过牌",
         },
+        setup: &[
+            Words {
+                english: "scoring",
+                chinese: "计分方式",
+            },
+            Words {
+                english: "reversal",
+                chinese: "大小反转",
+            },
+            Words {
+                english: "hands",
+                chinese: "手牌",
+            },
+        ],
         purse: 1_000,
         scores: (-MOST_PAID, 3 * MOST_PAID),
         // Each card may be a play of its own, to which the three others pass.

@@ -99,6 +99,32 @@ impl Game for ConnectFour {
             english: "(row, column)",
             chinese: "(行, 列)",
         },
+        setup: &[
+            Words {
+                english: "rows",
+                chinese: "行数",
+            },
+            Words {
+                english: "columns",
+                chinese: "列数",
+            },
+            Words {
+                english: "forbidden",
+                chinese: "禁用格",
+            },
+            Words {
+                english: "moves",
+                chinese: "已下的着法",
+            },
+            Words {
+                english: "board",
+                chinese: "棋盘",
+            },
+            Words {
+                english: "turn",
+                chinese: "轮到的座位",
+            },
+        ],
         purse: 0,
         scores: (-1, 1),
         // A stone for each cell.

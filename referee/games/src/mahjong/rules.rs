@@ -207,6 +207,20 @@ impl Game for Mahjong {
             english: "a tile such as 3c, or win, or pass",
             chinese: "一张牌，例如 3c；win 表示和牌，pass 表示不和",
         },
+        setup: &[
+            Words {
+                english: "missing_suit",
+                chinese: "缺一门",
+            },
+            Words {
+                english: "wall",
+                chinese: "牌墙",
+            },
+            Words {
+                english: "hands",
+                chinese: "手牌",
+            },
+        ],
         purse: 0,
         scores: (0, PAY * MOST_FAAN + WALL as i32),
         // For each tile of the wall a claim, a discard and a claim of the other seat.

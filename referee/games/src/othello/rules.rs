@@ -104,6 +104,16 @@ impl Game for Othello {
             english: "column and row, such as d3",
             chinese: "列和行，例如 d3",
         },
+        setup: &[
+            Words {
+                english: "position",
+                chinese: "局面",
+            },
+            Words {
+                english: "moves",
+                chinese: "开局着法",
+            },
+        ],
         purse: 0,
         scores: (-64, 64),
         // A disc for each square; a seat that must pass is not asked.

@@ -169,7 +169,8 @@ impl<'a> Table<'a> {
             .saturating_sub(usize::from(self.commands.kind.info().seats));
         for one in &moves[self.told.max(last).min(moves.len())..] {
             let who = self.commands.who(game, one.seat);
-            report::line(&format!("{who}: {}", one.notation))?;
+            let action = one.action.in_words(self.commands.language);
+            report::line(&format!("{who}: {action}"))?;
         }
         self.told = moves.len();
         Ok(())

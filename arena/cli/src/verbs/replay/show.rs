@@ -76,7 +76,7 @@ impl Show {
             let line = format!("{:>4}  {name:<16} ", at + 1);
             // A foul has its evidence, which is told whole at the end.
             let left = WIDTH - line.chars().count() - " 1234567".len();
-            let notation = shorten(&moment.notation, left);
+            let notation = shorten(moment.action.in_words(Language::En), left);
             writeln!(out, "{line}{notation:<12} {thought:>7}")?;
             if self.boards {
                 let next = moments.get(at + 1);

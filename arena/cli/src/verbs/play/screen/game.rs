@@ -118,7 +118,10 @@ impl GameScreen<'_> {
         if phase != GamePhase::HandOver {
             shown.scene = game.scene(seat);
             let moves = game.moves(seat);
-            let moves = moves.map(|one| format!("{}: {}", self.who(game, one.seat), one.notation));
+            let moves = moves.map(|one| {
+                let action = one.action.in_words(self.commands.language);
+                format!("{}: {action}", self.who(game, one.seat))
+            });
             shown.moves = moves.collect();
         }
         if phase == GamePhase::Playing {
