@@ -263,7 +263,7 @@ fn outcome(state: &mut State<Othello>) -> Outcome<Ending> {
 }
 
 /// Why a game ended, as a record has it.
-fn english(outcome: Outcome<Ending>) -> String {
+fn english(outcome: &Outcome<Ending>) -> String {
     Words::from(outcome.reason).english
 }
 
@@ -323,7 +323,7 @@ fn a_game_ends_when_neither_side_has_a_move() {
     assert_eq!(outcome.places.as_slice(), [1, 2]);
     assert_eq!(outcome.scores.as_slice(), [13, -13]);
     assert_eq!(
-        english(outcome),
+        english(&outcome),
         "Black 13, White 0; with the empty squares 64 to 0"
     );
 }
@@ -335,7 +335,7 @@ fn a_draw_shares_the_empty_squares() {
     let outcome = outcome(&mut state);
     assert_eq!(outcome.places.as_slice(), [1, 1]);
     assert_eq!(
-        english(outcome),
+        english(&outcome),
         "Black 4, White 4; with the empty squares 32 to 32"
     );
 }
