@@ -90,7 +90,7 @@ fn label(public: &Public, seat: Seat) -> Words {
         ),
         Standing::InPlay if public.turn == Some(seat) => (
             format!("{left} {cards}, to play"),
-            format!("{left} 张，轮到出牌"),
+            format!("{left} 张，正在出牌"),
         ),
         Standing::InPlay => (format!("{left} {cards}"), format!("{left} 张")),
     };
