@@ -5,7 +5,7 @@ use std::{env, fs, os::unix::fs::MetadataExt as _};
 
 use crate::{
     postgres,
-    shell::{Result, command, stream, succeeds},
+    shell::{Result, capture, command, stream, succeeds},
 };
 
 /// How a need shows that it is met.
@@ -152,7 +152,9 @@ fn imports(modules: &str) -> bool {
 }
 
 fn is_installed(package: &str) -> bool {
-    succeeds(command("dpkg").args(["-s", package]))
+    // A package that has been removed is still known where it has left its configuration.
+    let status = ["--show", "--showformat=${db:Status-Status}", package];
+    capture(command("dpkg-query").args(status)).is_ok_and(|status| status == "installed")
 }
 
 fn has_compose() -> bool {
