@@ -119,27 +119,22 @@ pub(crate) fn install(needs: &[Need]) -> Result {
         .into());
     };
     for line in ["apt-get update -qq", &format!("{install} -qq")] {
-        let mut words = prefix.iter().copied().chain(line.split(' '));
-        let program = words.next().unwrap_or("apt-get");
-        stream(
-            command(program)
-                .args(words)
-                .env("DEBIAN_FRONTEND", "noninteractive"),
-        )?;
+        let words = prefix.iter().copied().chain(line.split(' '));
+        stream(command("env").args(words))?;
     }
     Ok(())
 }
 
-/// What to put before a command so that root runs it, where that asks for no password.
+/// What stands between `env` and a command so that root runs it and nothing is asked.
 fn as_root() -> Option<&'static [&'static str]> {
-    const SUDO: &[&str] = &["sudo", "-n", "--preserve-env=DEBIAN_FRONTEND"];
     if !is_on_path("apt-get") {
         return None;
     }
     if fs::metadata("/proc/self").is_ok_and(|myself| myself.uid() == 0) {
-        return Some(&[]);
+        return Some(&["DEBIAN_FRONTEND=noninteractive"]);
     }
-    succeeds(command("sudo").args(["-n", "true"])).then_some(SUDO)
+    let has_sudo = succeeds(command("sudo").args(["-n", "true"]));
+    has_sudo.then_some(&["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"])
 }
 
 fn is_on_path(program: &str) -> bool {

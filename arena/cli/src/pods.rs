@@ -123,11 +123,11 @@ mod tests {
     use std::time::Duration;
 
     use arena_dispatch::TournamentOptions;
-    use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
+
     use arena_store::{NewEntrant, NewTournament, Wish};
     use arena_tournament::{Definition, Observer, Plan, Silent};
     use referee_bots::Schemes;
-    use referee_core::{Limits, Root};
+    use referee_core::Root;
     use referee_worker::{
         Abilities, Dispatch as _, Summary,
         lease::{GameReport, LeaseReply, LeaseRequest, ReportReply},
@@ -138,39 +138,16 @@ mod tests {
 
     /// Ten games between two bots.
     fn cup() -> NewTournament {
-        let kind = referee_games::game("othello").unwrap();
         let definition = Definition {
-            game: kind.info().name.to_owned(),
-            shape: ScheduleShape::RoundRobin {},
             deals: 5,
-            seatings: Seatings::Rotations,
-            setups: vec![kind.setup(&serde_json::Value::Null).unwrap()],
-            limits: Limits::default(),
-            memory_mib: None,
-            sprt: None,
-            patience: SetAsideRule::default(),
             filler: "exec:true".to_owned(),
-            time: None,
-            kubernetes: None,
-            directory: std::env::temp_dir(),
+            ..Definition::round_robin("othello", vec![serde_json::Value::Null])
         };
-        let entrant = |name: &str| NewEntrant {
-            name: name.to_owned(),
-            version: "1".to_owned(),
-            spec: "exec:true".to_owned(),
-            owner: None,
-            identity: None,
-        };
-        NewTournament {
-            name: "cup".to_owned(),
-            game: definition.game.clone(),
-            rules_version: kind.info().rules_version,
-            definition: serde_json::to_value(&definition).unwrap(),
-            root: Root::new([7; 32]),
-            reproduction: false,
-            entrants: vec![entrant("a"), entrant("b")],
-            created_unix_ms: 0,
-        }
+        let entrants = ["a", "b"].map(|name| NewEntrant::new(name, "exec:true"));
+        let root = Root::new([7; 32]);
+        definition
+            .tournament("cup", entrants.into(), root, 0)
+            .unwrap()
     }
 
     /// Plays one game, in which each bot thinks for 15 seconds.

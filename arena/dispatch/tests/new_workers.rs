@@ -6,15 +6,14 @@ use std::{sync::Arc, time::Duration};
 use arena_dispatch::{
     Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve,
 };
-use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
 use arena_proto::arena::v1::{
     self as proto, attend_request::Message, dispatch_client::DispatchClient, lease_reply::Reply,
 };
-use arena_store::{NewEntrant, NewTournament, Store, Wish};
+use arena_store::{NewEntrant, Store, Wish};
 use arena_tournament::{Definition, Observer, Plan, Silent};
 use futures_util::StreamExt as _;
 use referee_bots::Schemes;
-use referee_core::{Limits, Root};
+use referee_core::Root;
 use referee_net::{Bounds, DialOptions, channel};
 use referee_worker::remote::wire;
 use serde_json::Value;
@@ -29,40 +28,17 @@ const WHILE: Duration = Duration::from_millis(300);
 
 /// An arena that plays 200 deals of Connect Four, and takes every worker.
 async fn arena() -> Channel {
-    let kind = referee_games::game("connect_four").unwrap();
     let definition = Definition {
-        game: "connect_four".to_owned(),
-        shape: ScheduleShape::RoundRobin {},
         deals: 200,
-        seatings: Seatings::Rotations,
-        setups: vec![kind.setup(&Value::Null).unwrap()],
-        limits: Limits::default(),
-        memory_mib: None,
-        sprt: None,
-        patience: SetAsideRule::default(),
         filler: "tcp:127.0.0.1:1".to_owned(),
-        time: None,
-        kubernetes: None,
-        directory: std::env::temp_dir(),
-    };
-    let entrant = |name: &str, port: u16| NewEntrant {
-        name: name.to_owned(),
-        version: "1".to_owned(),
-        spec: format!("tcp:127.0.0.1:{port}"),
-        owner: None,
-        identity: None,
+        ..Definition::round_robin("connect_four", vec![Value::Null])
     };
     let store = Store::open_in_memory().await.unwrap();
-    let new = NewTournament {
-        name: "cup".to_owned(),
-        game: "connect_four".to_owned(),
-        rules_version: kind.info().rules_version,
-        definition: serde_json::to_value(&definition).unwrap(),
-        root: Root::new([7; 32]),
-        reproduction: false,
-        entrants: vec![entrant("a", 1), entrant("b", 2)],
-        created_unix_ms: 0,
-    };
+    let entrants = [("a", 1), ("b", 2)];
+    let entrants =
+        entrants.map(|(name, port)| NewEntrant::new(name, format!("tcp:127.0.0.1:{port}")));
+    let new = definition.tournament("cup", entrants.into(), Root::new([7; 32]), 0);
+    let new = new.unwrap();
     let id = store.create(&new).await.unwrap().id;
     store.set_wish(id, Some(Wish::Play)).await.unwrap();
     let observer = Box::new(|_: &str, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);

@@ -4,11 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use arena_dispatch::{TournamentOptions, Tournaments};
-use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
 use arena_store::{NewEntrant, NewTournament, Store, Wish};
 use arena_tournament::{Definition, Isolation, Observer, OnKubernetes, Plan, Silent};
 use referee_bots::Schemes;
-use referee_core::{Limits, Root};
+use referee_core::Root;
 use referee_worker::{
     Abilities, Dispatch as _,
     lease::{LeaseReply, LeaseRequest, Scope},
@@ -21,39 +20,16 @@ const LEASE: Duration = Duration::from_secs(24 * 3600);
 
 /// A tournament that is to be played.
 fn tournament() -> NewTournament {
-    let kind = referee_games::game("othello").unwrap();
     let definition = Definition {
-        game: "othello".to_owned(),
-        shape: ScheduleShape::RoundRobin {},
         deals: 1,
-        seatings: Seatings::Rotations,
-        setups: vec![kind.setup(&Value::Null).unwrap()],
-        limits: Limits::default(),
-        memory_mib: None,
-        sprt: None,
-        patience: SetAsideRule::default(),
         filler: "exec:true".to_owned(),
-        time: None,
-        kubernetes: None,
-        directory: std::env::temp_dir(),
+        ..Definition::round_robin("othello", vec![Value::Null])
     };
-    let entrant = |name: &str| NewEntrant {
-        name: name.to_owned(),
-        version: "1".to_owned(),
-        spec: "exec:true".to_owned(),
-        owner: None,
-        identity: None,
-    };
-    NewTournament {
-        name: "cup".to_owned(),
-        game: "othello".to_owned(),
-        rules_version: kind.info().rules_version,
-        definition: serde_json::to_value(&definition).unwrap(),
-        root: Root::new([7; 32]),
-        reproduction: false,
-        entrants: vec![entrant("a"), entrant("b")],
-        created_unix_ms: 0,
-    }
+    let entrants = ["a", "b"].map(|name| NewEntrant::new(name, "exec:true"));
+    let root = Root::new([7; 32]);
+    definition
+        .tournament("cup", entrants.into(), root, 0)
+        .unwrap()
 }
 
 /// Plays the tournament, while something is done.

@@ -11,22 +11,17 @@ pub(crate) struct Paint {
 }
 
 const COLOURED: [Paint; 4] = [
-    paint(("red", "红"), "#d8382f", "#8c1712"),
-    paint(("yellow", "黄"), "#f9cf2f", "#a87a00"),
-    paint(("white", "白"), "#f4f4f0", "#8a8a84"),
-    paint(("black", "黑"), "#2b2e34", "#0b0c0e"),
+    paint(Words::of("red", "红"), "#d8382f", "#8c1712"),
+    paint(Words::of("yellow", "黄"), "#f9cf2f", "#a87a00"),
+    paint(Words::of("white", "白"), "#f4f4f0", "#8a8a84"),
+    paint(Words::of("black", "黑"), "#2b2e34", "#0b0c0e"),
 ];
 const TWO_SIDED: [Paint; 2] = [
-    paint(("black", "黑"), "#1d2025", "#000"),
-    paint(("white", "白"), "#f6f5f0", "#a9a8a2"),
+    paint(Words::of("black", "黑"), "#1d2025", "#000"),
+    paint(Words::of("white", "白"), "#f6f5f0", "#a9a8a2"),
 ];
 
-const fn paint(
-    (english, chinese): (&'static str, &'static str),
-    fill: &'static str,
-    edge: &'static str,
-) -> Paint {
-    let name = Words { english, chinese };
+const fn paint(name: Words<&'static str>, fill: &'static str, edge: &'static str) -> Paint {
     Paint { name, fill, edge }
 }
 

@@ -17,7 +17,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
 use arena_store::{Commit, CommitPacing, NewEntrant, NewTournament, Store};
 use arena_tournament::{
     Definition, DispatchOptions, Dispatcher, Plan, RunCounters, Silent, StoredResults,
@@ -25,7 +24,7 @@ use arena_tournament::{
 use parking_lot::Mutex;
 use referee_bots::{Entry, Schemes, Unpinned, image_scheme};
 use referee_container::Containers;
-use referee_core::{Limits, Root};
+use referee_core::Root;
 use referee_sandbox::Reexec;
 use referee_worker::{
     Abilities, Summary,
@@ -271,42 +270,21 @@ fn plan(deals: u64) -> Plan {
         Entry::read(&text, &schemes).expect("a bot")
     });
     let definition = Definition {
-        game: "connect_four".to_owned(),
-        shape: ScheduleShape::RoundRobin {},
         deals,
-        seatings: Seatings::Rotations,
-        setups: vec![serde_json::Value::Null],
-        limits: Limits::default(),
-        memory_mib: None,
-        sprt: None,
-        patience: SetAsideRule::default(),
         filler: "exec:filler".to_owned(),
-        time: None,
-        kubernetes: None,
-        directory: PathBuf::new(),
+        ..Definition::round_robin("connect_four", vec![serde_json::Value::Null])
     };
     Plan::new(definition, entries.collect(), Root::new([7; 32]), &schemes).expect("a plan")
 }
 
 /// What the store is told of it.
 fn stored(plan: &Plan) -> NewTournament {
-    let entrants = plan.bots.iter().map(|bot| NewEntrant {
-        name: bot.entry.name.clone(),
-        version: String::new(),
-        spec: String::new(),
-        owner: None,
-        identity: None,
-    });
-    NewTournament {
-        name: "fleet".to_owned(),
-        game: plan.definition.game.clone(),
-        rules_version: 1,
-        definition: serde_json::to_value(&plan.definition).expect("JSON"),
-        root: Root::new([7; 32]),
-        reproduction: false,
-        entrants: entrants.collect(),
-        created_unix_ms: 1_700_000_000_000,
-    }
+    let bots = plan.bots.iter();
+    let entrants = bots
+        .map(|bot| NewEntrant::new(&*bot.entry.name, ""))
+        .collect();
+    let (root, created) = (Root::new([7; 32]), 1_700_000_000_000);
+    (plan.definition.tournament("fleet", entrants, root, created)).expect("a tournament")
 }
 
 /// A result, and a record that can't be packed any more.

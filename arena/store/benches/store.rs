@@ -162,13 +162,7 @@ fn tournament() -> NewTournament {
         root: Root::new([1; 32]),
         reproduction: true,
         entrants: (0..BOTS)
-            .map(|number| NewEntrant {
-                name: format!("bot{number}"),
-                version: "1".to_owned(),
-                spec: "house:random".to_owned(),
-                owner: None,
-                identity: None,
-            })
+            .map(|number| NewEntrant::new(format!("bot{number}"), "house:random"))
             .collect(),
         created_unix_ms: 0,
     }

@@ -128,6 +128,23 @@ pub struct NewEntrant {
     pub identity: Option<String>,
 }
 
+impl NewEntrant {
+    /// The version of an entrant, if nobody says which.
+    pub const FIRST_VERSION: &str = "1";
+
+    /// An entrant of which only its name and its SPEC are known.
+    #[must_use]
+    pub fn new(name: impl Into<String>, spec: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            version: Self::FIRST_VERSION.to_owned(),
+            spec: spec.into(),
+            owner: None,
+            identity: None,
+        }
+    }
+}
+
 /// A tournament to be created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewTournament {

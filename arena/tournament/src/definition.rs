@@ -8,7 +8,7 @@ use std::{
 };
 
 use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt, schedule::MOST_ENTRANTS};
-use arena_store::{BotRow, NewEntrant, Store, Tournament};
+use arena_store::{BotRow, NewEntrant, NewTournament, Store, Tournament};
 use referee_bots::{Entry, Schemes, SpecError, is_of_a_name, read_input_text, read_stream_text};
 use referee_core::{GameKind, Limits, Root, is_printable, printable};
 use referee_games::{GAMES, game_name};
@@ -446,7 +446,7 @@ impl File {
                 }
             }
             if entrant.version.is_empty() {
-                entrant.version = "1".to_owned();
+                NewEntrant::FIRST_VERSION.clone_into(&mut entrant.version);
             }
             must_be_a_line("version", &entrant.version)?;
             must_be_a_line("owner", entrant.owner.as_deref().unwrap_or("nobody"))?;
@@ -486,6 +486,52 @@ impl File {
 }
 
 impl Definition {
+    /// A round robin of a game that begins with these set-ups, in turn. All else is as where a file
+    /// does not say it, and commands are run in the folder of this process.
+    #[must_use]
+    pub fn round_robin(game: &str, setups: Vec<serde_json::Value>) -> Self {
+        Self {
+            game: game.to_owned(),
+            shape: ScheduleShape::RoundRobin {},
+            deals: DEALS,
+            seatings: Seatings::Rotations,
+            setups,
+            limits: Limits::default(),
+            memory_mib: None,
+            sprt: None,
+            patience: SetAsideRule::default(),
+            filler: FILLER.to_owned(),
+            time: None,
+            directory: ".".into(),
+            kubernetes: None,
+        }
+    }
+
+    /// The tournament of these entrants that a store is to create. It reproduces no other one.
+    ///
+    /// # Errors
+    ///
+    /// There is no such game.
+    pub fn tournament(
+        &self,
+        name: &str,
+        entrants: Vec<NewEntrant>,
+        root: Root,
+        created_unix_ms: i64,
+    ) -> Result<NewTournament, TournamentError> {
+        let info = self.kind()?.info();
+        Ok(NewTournament {
+            name: name.to_owned(),
+            game: info.name.to_owned(),
+            rules_version: info.rules_version,
+            definition: serde_json::to_value(self).expect("a definition is JSON"),
+            root,
+            reproduction: false,
+            entrants,
+            created_unix_ms,
+        })
+    }
+
     /// What the store keeps of a tournament.
     ///
     /// # Errors

@@ -179,9 +179,8 @@ fn is_whole(record: &Record, outcome: &Outcome, fouls: &[SeatFoul]) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
     use referee_bots::{Entry, Schemes};
-    use referee_core::{Limits, PerSeat, Root};
+    use referee_core::{PerSeat, Root};
     use referee_games::{Fixture, Sitting};
     use referee_worker::{
         Abilities,
@@ -195,20 +194,11 @@ mod tests {
     /// A match of a game, and a lease of its games.
     async fn leased(game: &str) -> (Dispatcher<MemoryResults>, Lease) {
         let kind = referee_games::game(game).unwrap();
+        let setup = kind.setup(&json!(null)).unwrap();
         let definition = Definition {
-            game: game.to_owned(),
-            shape: ScheduleShape::RoundRobin {},
             deals: 2,
-            seatings: Seatings::Rotations,
-            setups: vec![kind.setup(&json!(null)).unwrap()],
-            limits: Limits::default(),
-            memory_mib: None,
-            sprt: None,
-            patience: SetAsideRule::default(),
             filler: "exec:filler".to_owned(),
-            time: None,
-            kubernetes: None,
-            directory: std::path::PathBuf::new(),
+            ..Definition::round_robin(game, vec![setup])
         };
         let schemes = Schemes::with(Vec::new());
         let bots = (0..kind.info().seats).map(|bot| format!("bot-{bot}=exec:bot"));

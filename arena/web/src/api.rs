@@ -181,20 +181,14 @@ const TEXT: fn(&mut SchemaGenerator) -> Value = |_| json!({ "type": "string" });
 static ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/games",
-        summary: Words {
-            english: "The games that are known here",
-            chinese: "这里已知的游戏",
-        },
+        summary: Words::of("The games that are known here", "这里已知的游戏"),
         query: &[],
         schema: schema_of::<Vec<GameInfo>>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments",
-        summary: Words {
-            english: "Tournaments, the newest first",
-            chinese: "所有比赛，最新的在前",
-        },
+        summary: Words::of("Tournaments, the newest first", "所有比赛，最新的在前"),
         query: &[
             ("offset", "how many to skip"),
             ("limit", "how many to give, at most 500"),
@@ -204,50 +198,47 @@ static ENDPOINTS: &[Endpoint] = &[
     },
     Endpoint {
         path: "/tournaments/{tournament}",
-        summary: Words {
-            english: "One tournament",
-            chinese: "一场比赛",
-        },
+        summary: Words::of("One tournament", "一场比赛"),
         query: &[],
         schema: schema_of::<TournamentEvent>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/standings",
-        summary: Words {
-            english: "Its table, its pairs, its schedule, and what makes them less sure than they look",
-            chinese: "排名表、两两对战、赛程，以及使结果不那么可靠的原因",
-        },
+        summary: Words::of(
+            "Its table, its pairs, its schedule, and what makes them less sure than they look",
+            "排名表、两两对战、赛程，以及使结果不那么可靠的原因",
+        ),
         query: &[],
         schema: schema_of::<StandingsEvent>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/ratings",
-        summary: Words {
-            english: "Its ratings after parts of it, each by the rules of the table",
-            chinese: "比赛各阶段之后的等级分，按排名规则计算",
-        },
+        summary: Words::of(
+            "Its ratings after parts of it, each by the rules of the table",
+            "比赛各阶段之后的等级分，按排名规则计算",
+        ),
         query: &[],
         schema: schema_of::<Ratings>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/figures",
-        summary: Words {
-            english: "What was counted beside the results: thinking times, fouls, endings",
-            chinese: "结果以外的统计：思考时间、犯规、结束方式",
-        },
+        summary: Words::of(
+            "What was counted beside the results: thinking times, fouls, endings",
+            "结果以外的统计：思考时间、犯规、结束方式",
+        ),
         query: &[],
         schema: schema_of::<FiguresEvent>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/games",
-        summary: Words {
-            english: "Its games that are over, in order of their deals",
-            chinese: "已结束的对局，按副的顺序",
-        },
+        summary: Words::of(
+            "Its games that are over, in order of their deals",
+            "已结束的对局，按副的顺序",
+        ),
         query: &[
             ("after", "the `next` of the page before"),
             ("limit", "how many to give, at most 500"),
@@ -261,50 +252,50 @@ static ENDPOINTS: &[Endpoint] = &[
     },
     Endpoint {
         path: "/tournaments/{tournament}/games/{game}",
-        summary: Words {
-            english: "One game that is over, by GROUP.SEATING",
-            chinese: "一局已结束的对局，用 GROUP.SEATING 指定",
-        },
+        summary: Words::of(
+            "One game that is over, by GROUP.SEATING",
+            "一局已结束的对局，用 GROUP.SEATING 指定",
+        ),
         query: &[],
         schema: schema_of::<GameItem>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/games/{game}/record",
-        summary: Words {
-            english: "Its record, once its deal is played no more: JSON lines for `arena replay`",
-            chinese: "对局记录，在该副不再使用之后：`arena replay` 可读的 JSON 行",
-        },
+        summary: Words::of(
+            "Its record, once its deal is played no more: JSON lines for `arena replay`",
+            "对局记录，在该副不再使用之后：`arena replay` 可读的 JSON 行",
+        ),
         query: &[],
         schema: TEXT,
         media: "application/x-ndjson",
     },
     Endpoint {
         path: "/tournaments/{tournament}/games/{game}/evaluation",
-        summary: Words {
-            english: "What its players could expect before each move; it takes some seconds",
-            chinese: "每步之前各方的预期得分；需要几秒",
-        },
+        summary: Words::of(
+            "What its players could expect before each move; it takes some seconds",
+            "每步之前各方的预期得分；需要几秒",
+        ),
         query: &[],
         schema: schema_of::<Evaluation>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/live",
-        summary: Words {
-            english: "Games that are being played here, in games without secrets",
-            chinese: "这里正在进行的对局，只限没有暗牌的游戏",
-        },
+        summary: Words::of(
+            "Games that are being played here, in games without secrets",
+            "这里正在进行的对局，只限没有暗牌的游戏",
+        ),
         query: &[],
         schema: schema_of::<Vec<LiveGame>>,
         media: JSON,
     },
     Endpoint {
         path: "/tournaments/{tournament}/live/{game}",
-        summary: Words {
-            english: "One of them, by GROUP.SEATING",
-            chinese: "其中一局，用 GROUP.SEATING 指定",
-        },
+        summary: Words::of(
+            "One of them, by GROUP.SEATING",
+            "其中一局，用 GROUP.SEATING 指定",
+        ),
         query: &[],
         schema: schema_of::<LiveGame>,
         media: JSON,

@@ -8,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-use arena_ladder::{Entrant, MatchId, ScheduleShape, Seatings, SetAsideRule};
-use arena_store::{ChunkKey, FinishedGame, GameRow, NewEntrant, NewTournament, Store, pack};
+use arena_ladder::{Entrant, MatchId};
+use arena_store::{ChunkKey, FinishedGame, GameRow, NewEntrant, Store, pack};
 use arena_tournament::Definition;
 use axum::{
     Router,
@@ -108,39 +108,14 @@ impl Page {
 
     /// A tournament of which nothing was played; its name.
     async fn tournament(&self) -> &'static str {
-        let kind = referee_games::game("othello").unwrap();
         let definition = Definition {
-            game: "othello".to_owned(),
-            shape: ScheduleShape::RoundRobin {},
             deals: 1,
-            seatings: Seatings::Rotations,
-            setups: vec![kind.setup(&serde_json::Value::Null).unwrap()],
-            limits: Limits::default(),
-            memory_mib: None,
-            sprt: None,
-            patience: SetAsideRule::default(),
             filler: "exec:true".to_owned(),
-            time: None,
-            kubernetes: None,
-            directory: std::env::temp_dir(),
+            ..Definition::round_robin("othello", vec![serde_json::Value::Null])
         };
-        let entrant = |name: &str| NewEntrant {
-            name: name.to_owned(),
-            version: "1".to_owned(),
-            spec: "exec:true".to_owned(),
-            owner: None,
-            identity: None,
-        };
-        let tournament = NewTournament {
-            name: "cup".to_owned(),
-            game: "othello".to_owned(),
-            rules_version: kind.info().rules_version,
-            definition: serde_json::to_value(&definition).unwrap(),
-            root: Root::new([7; 32]),
-            reproduction: false,
-            entrants: vec![entrant("a"), entrant("b")],
-            created_unix_ms: 0,
-        };
+        let entrants = ["a", "b"].map(|name| NewEntrant::new(name, "exec:true"));
+        let tournament = definition.tournament("cup", entrants.into(), Root::new([7; 32]), 0);
+        let tournament = tournament.unwrap();
         self.site.store.create(&tournament).await.unwrap();
         "cup"
     }

@@ -11,6 +11,9 @@ pub enum Language {
 }
 
 impl Language {
+    /// All languages.
+    pub const ALL: [Self; 2] = [Self::En, Self::Zh];
+
     /// Its code, as in `lang` of HTML.
     #[must_use]
     pub const fn code(self) -> &'static str {
@@ -20,9 +23,7 @@ impl Language {
     /// The language with this code.
     #[must_use]
     pub fn of_code(code: &str) -> Option<Self> {
-        [Self::En, Self::Zh]
-            .into_iter()
-            .find(|language| language.code() == code)
+        (Self::ALL.into_iter()).find(|language| language.code() == code)
     }
 
     /// The text in this language.
@@ -42,6 +43,14 @@ pub struct Words<T = String> {
     pub english: T,
     /// In Chinese.
     pub chinese: T,
+}
+
+impl Words<&'static str> {
+    /// A text that is known when the program is built.
+    #[must_use]
+    pub const fn of(english: &'static str, chinese: &'static str) -> Self {
+        Self { english, chinese }
+    }
 }
 
 impl Words {

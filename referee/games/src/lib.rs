@@ -2,8 +2,8 @@
 //!
 //! One folder for each game: `rules.rs`, `view.rs` (a seat's calls folded into what it
 //! knows), `wire.rs` (the only file that knows its messages), `scene.rs` (what to
-//! draw), `ending.rs` (why a game ended). [`GAMES`] is the only list of them. A [`Sitting`] is one game as the referee
-//! conducts it, except for waiting.
+//! draw), `ending.rs` (why a game ended). [`GAMES`] is the only list of them. A
+//! [`Sitting`] is one game as the referee conducts it, except for waiting.
 
 mod action;
 pub mod big_two;

@@ -1,10 +1,10 @@
 //! The arena that pods work for: a real dispatcher with results in memory, which can be stopped
 //! and opened again from its results.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use arena_kubernetes::{Source, Tournament, Wanted};
-use arena_ladder::{ScheduleShape, Seatings, SetAsideRule, Sprt};
+use arena_ladder::{ScheduleShape, Sprt};
 use arena_tournament::{
     Definition, DispatchOptions, Dispatcher, Isolation, MemoryResults, Plan, Results as _, Silent,
     Snapshot,
@@ -13,7 +13,7 @@ use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use referee_bots::{Entry, Schemes, Unpinned, image_scheme};
 use referee_container::Containers;
-use referee_core::{Limits, Root};
+use referee_core::Root;
 use referee_sandbox::Reexec;
 use referee_worker::{
     Abilities, Summary,
@@ -86,13 +86,8 @@ impl Cup {
             Entry::read(&text, &schemes).expect("a bot")
         });
         let definition = Definition {
-            game: "connect_four".to_owned(),
             shape: self.shape.clone(),
             deals: self.deals,
-            seatings: Seatings::Rotations,
-            setups: vec![serde_json::Value::Null],
-            limits: Limits::default(),
-            memory_mib: None,
             sprt: self.sprt.then_some(Sprt {
                 elo0: 0.0,
                 elo1: 300.0,
@@ -100,11 +95,8 @@ impl Cup {
                 beta: 0.05,
                 model: arena_ladder::sprt::Model::Logistic,
             }),
-            patience: SetAsideRule::default(),
             filler: "exec:filler".to_owned(),
-            time: None,
-            kubernetes: None,
-            directory: PathBuf::new(),
+            ..Definition::round_robin("connect_four", vec![serde_json::Value::Null])
         };
         let mut root = [7; 32];
         root[..8].copy_from_slice(&self.seed.to_le_bytes());

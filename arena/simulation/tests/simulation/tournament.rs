@@ -1,11 +1,9 @@
 //! A simulated tournament: what is played.
 
-use std::path::PathBuf;
-
-use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
-use arena_store::{NewEntrant, NewTournament, Store, TournamentId, Wish};
+use arena_ladder::ScheduleShape;
+use arena_store::{NewEntrant, Store, TournamentId, Wish};
 use arena_tournament::Definition;
-use referee_core::{Limits, Root};
+use referee_core::Root;
 
 use crate::{archive, chance::Chance, reference, table::Table};
 
@@ -84,24 +82,11 @@ impl SimulatedTournament {
 
     /// Puts it into a store, to be played.
     pub(crate) async fn store(&self, store: &Store) -> TournamentId {
-        let kind = referee_games::game(self.game).expect("a game");
-        let entrant = |number| NewEntrant {
-            name: format!("bot-{number}"),
-            version: "1".to_owned(),
-            spec: self.spec(number),
-            owner: None,
-            identity: None,
-        };
-        let new = NewTournament {
-            name: self.name.clone(),
-            game: self.game.to_owned(),
-            rules_version: kind.info().rules_version,
-            definition: serde_json::to_value(self.definition()).expect("a definition"),
-            root: self.root(),
-            reproduction: false,
-            entrants: (0..self.entrants).map(entrant).collect(),
-            created_unix_ms: 0,
-        };
+        let entrants = (0..self.entrants)
+            .map(|number| NewEntrant::new(format!("bot-{number}"), self.spec(number)));
+        let definition = self.definition();
+        let new = definition.tournament(&self.name, entrants.collect(), self.root(), 0);
+        let new = new.expect("a game");
         let id = store.create(&new).await.expect("a tournament").id;
         let ordered = store.set_priority(id, self.priority).await;
         ordered.expect("a priority");
@@ -121,19 +106,10 @@ impl SimulatedTournament {
         let kind = referee_games::game(self.game).expect("a game");
         let setup = kind.setup(&serde_json::Value::Null);
         Definition {
-            game: self.game.to_owned(),
             shape: self.shape.clone(),
             deals: self.deals,
-            seatings: Seatings::Rotations,
-            setups: vec![setup.expect("the standard set-up")],
-            limits: Limits::default(),
-            memory_mib: None,
-            sprt: None,
-            patience: SetAsideRule::default(),
             filler: "sim:filler".to_owned(),
-            time: None,
-            kubernetes: None,
-            directory: PathBuf::new(),
+            ..Definition::round_robin(self.game, vec![setup.expect("the standard set-up")])
         }
     }
 }

@@ -104,13 +104,7 @@ async fn stored(store: Store, id: TournamentId) -> (u64, u64) {
 
 async fn new_store() -> (Store, TournamentId) {
     let store = Store::open_in_memory().await.expect("a store");
-    let entrant = |name: &str| NewEntrant {
-        name: name.to_owned(),
-        version: "1".to_owned(),
-        spec: format!("house:{name}"),
-        owner: None,
-        identity: None,
-    };
+    let entrant = |name: &str| NewEntrant::new(name, format!("house:{name}"));
     let new = NewTournament {
         name: "toy".to_owned(),
         game: "bids".to_owned(),

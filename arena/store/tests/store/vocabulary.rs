@@ -112,13 +112,7 @@ async fn run(url: &str, statement: String) {
 }
 
 pub(crate) fn entrant(name: &str) -> NewEntrant {
-    NewEntrant {
-        name: name.to_owned(),
-        version: "1".to_owned(),
-        spec: format!("house:{name}"),
-        owner: None,
-        identity: None,
-    }
+    NewEntrant::new(name, format!("house:{name}"))
 }
 
 pub(crate) fn new_tournament(name: &str, entrants: u32) -> NewTournament {

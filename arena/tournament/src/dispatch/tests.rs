@@ -4,12 +4,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use arena_ladder::{Entrant, GroupScore, ScheduleShape, Seatings, SetAsideRule, Sprt};
+use arena_ladder::{Entrant, GroupScore, SetAsideRule, Sprt};
 use arena_store::ScoredGroup;
 use parking_lot::Mutex;
 use proptest::prelude::*;
@@ -67,19 +66,9 @@ struct Held {
 
 fn definition(game: &str, deals: u64) -> Definition {
     Definition {
-        game: game.to_owned(),
-        shape: ScheduleShape::RoundRobin {},
         deals,
-        seatings: Seatings::Rotations,
-        setups: vec![json!(null)],
-        limits: Limits::default(),
-        memory_mib: None,
-        sprt: None,
-        patience: SetAsideRule::default(),
         filler: "exec:filler".to_owned(),
-        time: None,
-        kubernetes: None,
-        directory: PathBuf::new(),
+        ..Definition::round_robin(game, vec![json!(null)])
     }
 }
 

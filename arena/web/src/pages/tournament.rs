@@ -386,10 +386,8 @@ pub(crate) fn endings(standing: &Standing, language: Language) -> Markup {
 pub(crate) fn foul_words(foul: &impl serde::Serialize, language: Language) -> String {
     let foul = serde_json::to_value(foul).unwrap_or_default();
     let name = foul["kind"].as_str().or(foul.as_str()).unwrap_or_default();
-    let is_it =
-        |kind: &FoulKind| serde_json::to_value(kind).is_ok_and(|own| own == name.replace('-', "_"));
-    match FoulKind::ALL.into_iter().find(is_it) {
-        Some(kind) if language == Language::Zh => kind.words_in(language).to_owned(),
+    match serde_json::from_value::<FoulKind>(name.replace('-', "_").into()) {
+        Ok(kind) if language == Language::Zh => kind.words_in(language).to_owned(),
         _ => name.replace('-', " "),
     }
 }

@@ -72,18 +72,12 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
         title: "Sealed bids",
         seats: SEATS,
         rules_version: 1,
-        notation: Words {
-            english: "the card",
-            chinese: "一张牌",
-        },
+        notation: Words::of("the card", "一张牌"),
         setup: &[],
         purse: 0,
         scores: (0, CARDS as i32),
         most_questions: CARDS as u32 * SEATS as u32,
-        rules: Words {
-            english: "",
-            chinese: "",
-        },
+        rules: Words::of("", ""),
         score_is_lead: false,
     };
     type Setup = ();

@@ -76,32 +76,23 @@ impl Game for BigTwo {
         title: "Reversal Big Two",
         seats: SEATS,
         rules_version: 1,
-        notation: Words {
-            english: "the cards with spaces between, as in 3C 3D JK1, or pass",
-            chinese: "各张牌以空格隔开，例如 3C 3D JK1；pass 表示过牌",
-        },
+        notation: Words::of(
+            "the cards with spaces between, as in 3C 3D JK1, or pass",
+            "各张牌以空格隔开，例如 3C 3D JK1；pass 表示过牌",
+        ),
         setup: &[
-            Words {
-                english: "scoring",
-                chinese: "计分方式",
-            },
-            Words {
-                english: "reversal",
-                chinese: "大小反转",
-            },
-            Words {
-                english: "hands",
-                chinese: "手牌",
-            },
+            Words::of("scoring", "计分方式"),
+            Words::of("reversal", "大小反转"),
+            Words::of("hands", "手牌"),
         ],
         purse: 1_000,
         scores: (-MOST_PAID, 3 * MOST_PAID),
         // Each card may be a play of its own, to which the three others pass.
         most_questions: 54 * SEATS as u32,
-        rules: Words {
-            english: include_str!("../../../../docs/rules/big-two.md"),
-            chinese: include_str!("../../../../docs/zh/rules/big-two.md"),
-        },
+        rules: Words::of(
+            include_str!("../../../../docs/rules/big-two.md"),
+            include_str!("../../../../docs/zh/rules/big-two.md"),
+        ),
         score_is_lead: false,
     };
 

@@ -95,44 +95,23 @@ impl Game for ConnectFour {
         title: "Connect Four with a forbidden cell",
         seats: 2,
         rules_version: 1,
-        notation: Words {
-            english: "(row, column)",
-            chinese: "(行, 列)",
-        },
+        notation: Words::of("(row, column)", "(行, 列)"),
         setup: &[
-            Words {
-                english: "rows",
-                chinese: "行数",
-            },
-            Words {
-                english: "columns",
-                chinese: "列数",
-            },
-            Words {
-                english: "forbidden",
-                chinese: "禁用格",
-            },
-            Words {
-                english: "moves",
-                chinese: "已下的着法",
-            },
-            Words {
-                english: "board",
-                chinese: "棋盘",
-            },
-            Words {
-                english: "turn",
-                chinese: "轮到的座位",
-            },
+            Words::of("rows", "行数"),
+            Words::of("columns", "列数"),
+            Words::of("forbidden", "禁用格"),
+            Words::of("moves", "已下的着法"),
+            Words::of("board", "棋盘"),
+            Words::of("turn", "轮到的座位"),
         ],
         purse: 0,
         scores: (-1, 1),
         // A stone for each cell.
         most_questions: LARGEST as u32 * LARGEST as u32,
-        rules: Words {
-            english: include_str!("../../../../docs/rules/connect-four.md"),
-            chinese: include_str!("../../../../docs/zh/rules/connect-four.md"),
-        },
+        rules: Words::of(
+            include_str!("../../../../docs/rules/connect-four.md"),
+            include_str!("../../../../docs/zh/rules/connect-four.md"),
+        ),
         score_is_lead: false,
     };
 

@@ -203,32 +203,23 @@ impl Game for Mahjong {
         title: "Arcade Mahjong",
         seats: 2,
         rules_version: 1,
-        notation: Words {
-            english: "a tile such as 3c, or win, or pass",
-            chinese: "一张牌，例如 3c；win 表示和牌，pass 表示不和",
-        },
+        notation: Words::of(
+            "a tile such as 3c, or win, or pass",
+            "一张牌，例如 3c；win 表示和牌，pass 表示不和",
+        ),
         setup: &[
-            Words {
-                english: "missing_suit",
-                chinese: "缺一门",
-            },
-            Words {
-                english: "wall",
-                chinese: "牌墙",
-            },
-            Words {
-                english: "hands",
-                chinese: "手牌",
-            },
+            Words::of("missing_suit", "缺一门"),
+            Words::of("wall", "牌墙"),
+            Words::of("hands", "手牌"),
         ],
         purse: 0,
         scores: (0, PAY * MOST_FAAN + WALL as i32),
         // For each tile of the wall a claim, a discard and a claim of the other seat.
         most_questions: 3 * WALL as u32,
-        rules: Words {
-            english: include_str!("../../../../docs/rules/mahjong.md"),
-            chinese: include_str!("../../../../docs/zh/rules/mahjong.md"),
-        },
+        rules: Words::of(
+            include_str!("../../../../docs/rules/mahjong.md"),
+            include_str!("../../../../docs/zh/rules/mahjong.md"),
+        ),
         score_is_lead: false,
     };
 

@@ -100,28 +100,19 @@ impl Game for Othello {
         title: "Othello",
         seats: 2,
         rules_version: 1,
-        notation: Words {
-            english: "column and row, such as d3",
-            chinese: "列和行，例如 d3",
-        },
+        notation: Words::of("column and row, such as d3", "列和行，例如 d3"),
         setup: &[
-            Words {
-                english: "position",
-                chinese: "局面",
-            },
-            Words {
-                english: "moves",
-                chinese: "开局着法",
-            },
+            Words::of("position", "局面"),
+            Words::of("moves", "开局着法"),
         ],
         purse: 0,
         scores: (-64, 64),
         // A disc for each square; a seat that must pass is not asked.
         most_questions: 64,
-        rules: Words {
-            english: include_str!("../../../../docs/rules/othello.md"),
-            chinese: include_str!("../../../../docs/zh/rules/othello.md"),
-        },
+        rules: Words::of(
+            include_str!("../../../../docs/rules/othello.md"),
+            include_str!("../../../../docs/zh/rules/othello.md"),
+        ),
         score_is_lead: true,
     };
 

@@ -81,7 +81,8 @@ pub(crate) struct Play {
 
 /// The languages, by their codes.
 fn languages() -> impl TypedValueParser<Value = Language> {
-    PossibleValuesParser::new(["en", "zh"]).map(|code| Language::of_code(&code).unwrap_or_default())
+    PossibleValuesParser::new(Language::ALL.map(Language::code))
+        .map(|code| Language::of_code(&code).unwrap_or_default())
 }
 
 /// How people see the game, and say what they want.

@@ -262,16 +262,11 @@ pub(super) async fn create(
     root: Root,
     reproduction: bool,
 ) -> anyhow::Result<Tournament> {
-    let kind = planned.definition.kind()?;
+    let entrants = planned.entrants.clone();
+    let now = unix_ms(SystemTime::now());
     let new = NewTournament {
-        name: planned.name.clone(),
-        game: kind.info().name.to_owned(),
-        rules_version: kind.info().rules_version,
-        definition: serde_json::to_value(&planned.definition)?,
-        root,
         reproduction,
-        entrants: planned.entrants.clone(),
-        created_unix_ms: unix_ms(SystemTime::now()),
+        ..(planned.definition).tournament(&planned.name, entrants, root, now)?
     };
     match store.create(&new).await {
         // Somebody was quicker.
