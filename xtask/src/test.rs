@@ -33,8 +33,7 @@ pub(crate) enum Lint {
     Skip,
 }
 
-/// Checks and tests the crates of [`QUICK`] and each kit by itself: a few minutes on a clean
-/// clone, a minute after a small change.
+/// Checks and tests the crates of [`QUICK`] and each kit by itself.
 ///
 /// # Errors
 /// The stage that failed.
