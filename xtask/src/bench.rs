@@ -8,6 +8,8 @@ use crate::{
 /// What a benchmark plays with as processes.
 enum Needs {
     Nothing,
+    /// The program `arena-serve`.
+    Serve,
     /// The program `bot`.
     House,
     /// The samples of the kits.
@@ -28,8 +30,8 @@ const BENCHES: &[Bench] = &[
     ("records", "arena-store", Needs::Nothing),
     ("store", "arena-store", Needs::Nothing),
     ("tournament", "arena", Needs::Nothing),
-    ("workers", "arena", Needs::Nothing),
-    ("page", "arena", Needs::Nothing),
+    ("workers", "arena", Needs::Serve),
+    ("page", "arena", Needs::Serve),
     ("fleet", "arena-kubernetes", Needs::Nothing),
 ];
 
@@ -53,6 +55,7 @@ pub(crate) fn run(name: Option<&str>) -> Result {
         let dist = target_dir().join("dist");
         match needs {
             Needs::Nothing => {}
+            Needs::Serve => build("-p arena-serve")?,
             Needs::House => {
                 build("-p house-bots --bin bot")?;
                 run.env("BENCH_BOT", dist.join("bot"));

@@ -22,8 +22,8 @@ use crate::shell::{Result, command, stream, target_dir};
 /// What an image is made of.
 #[derive(Clone, Copy, Debug)]
 enum Content {
-    /// A Rust program and nothing else.
-    Rust(Program),
+    /// Rust programs and nothing else: the image's own, and those that it starts.
+    Rust(Program, &'static [Program]),
     /// A Rust program on an image that has the C and the C++ library.
     Linked(Program),
     /// The C++ sample of this name with the libraries that it is linked with.
@@ -57,10 +57,10 @@ struct Image {
 
 #[rustfmt::skip]
 const IMAGES: &[Image] = &[
-    Image { name: "arena", content: Content::Rust(Program::binary("arena", "arena")), writes: true, is_bot: false },
-    Image { name: "referee", content: Content::Rust(Program::binary("referee-cli", "referee")), writes: false, is_bot: false },
-    Image { name: "bot", content: Content::Rust(Program::binary("house-bots", "bot")), writes: false, is_bot: true },
-    Image { name: "sample-rust", content: Content::Rust(Program::example("bot-kit", "random")), writes: false, is_bot: true },
+    Image { name: "arena", content: Content::Rust(Program::binary("arena", "arena"), &[SERVE]), writes: true, is_bot: false },
+    Image { name: "referee", content: Content::Rust(Program::binary("referee-cli", "referee"), &[]), writes: false, is_bot: false },
+    Image { name: "bot", content: Content::Rust(Program::binary("house-bots", "bot"), &[]), writes: false, is_bot: true },
+    Image { name: "sample-rust", content: Content::Rust(Program::example("bot-kit", "random"), &[]), writes: false, is_bot: true },
     Image { name: "sample-cpp", content: Content::Cpp("random"), writes: false, is_bot: true },
     Image { name: "sample-python", content: Content::Python("random_bot.py"), writes: false, is_bot: true },
     Image { name: "sample-node", content: Content::Node("random.js"), writes: false, is_bot: true },
@@ -68,6 +68,9 @@ const IMAGES: &[Image] = &[
     Image { name: "postgres", content: Content::Debian(POSTGRES), writes: true, is_bot: false },
     Image { name: "prometheus", content: Content::Debian(NOTHING), writes: true, is_bot: false },
 ];
+
+/// What `arena` becomes to serve.
+const SERVE: Program = Program::binary("arena-serve", "arena-serve");
 
 const POSTGRES: Files = Files {
     programs: &["start-postgres"],

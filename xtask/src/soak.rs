@@ -21,7 +21,7 @@ use crate::{
 /// # Errors
 /// A tournament did not end in the table that it should have.
 pub(crate) fn run(stops: &str) -> Result {
-    stream(&mut cargo("build --locked -p villains"))?;
+    stream(&mut cargo("build --locked -p villains -p arena-serve"))?;
     stream(
         cargo("test --locked -p arena --test arena -- --ignored soak --nocapture")
             .env("ARENA_SOAK_STOPS", stops),
@@ -73,7 +73,7 @@ pub(crate) fn seeds(options: &[&str]) -> Option<(u64, u64)> {
 /// # Errors
 /// A tournament did not end in the table that it should have.
 pub(crate) fn kills(kills: &str) -> Result {
-    stream(&mut cargo("build --locked -p villains -p referee-cli"))?;
+    stream(&mut cargo("build --locked -p villains -p referee-cli -p arena-serve"))?;
     stream(
         cargo("test --locked -p arena --test arena -- kills:: --nocapture")
             .env("ARENA_TEST_KILLS", kills),
@@ -86,7 +86,7 @@ pub(crate) fn kills(kills: &str) -> Result {
 /// # Errors
 /// A tournament did not end in the table that it should have.
 pub(crate) fn networks() -> Result {
-    stream(&mut cargo("build --locked -p villains"))?;
+    stream(&mut cargo("build --locked -p villains -p arena-serve"))?;
     stream(&mut cargo(
         "test --locked -p arena --test arena -- --ignored networks:: --nocapture",
     ))

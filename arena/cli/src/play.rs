@@ -21,6 +21,7 @@ use arena_ladder::{
     schedule::{SetAside, SetAsideReason},
 };
 use arena_store::FirstFoul;
+use arena_terminal::{Reporter, SeenOfRun, move_limit, secrets::SEED, start_limit, worker_name};
 use arena_tournament::{
     Definition, FILLER, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, needs_own_deals,
     parse_limit, read_openings, run, secret_root,
@@ -34,12 +35,7 @@ use referee_games::game_name;
 use referee_sandbox::Walls;
 use referee_worker::{RecordFolder, Stop, write_whole};
 
-use crate::{
-    End, report,
-    reporter::{Reporter, Seen},
-    secrets::SEED,
-    show, usage,
-};
+use crate::{End, report, show, usage};
 
 /// The most bytes of a file with a root.
 const LARGEST_SEED: u64 = 4096;
@@ -133,7 +129,7 @@ pub(crate) struct PlayedRun {
     pub(crate) snapshot: Snapshot,
     pub(crate) results: MemoryResults,
     pub(crate) outcome: arena_tournament::RunOutcome,
-    pub(crate) seen: Seen,
+    pub(crate) seen: SeenOfRun,
 }
 
 impl RunArgs {
@@ -176,16 +172,6 @@ impl LimitArgs {
             ..Limits::default()
         }
     }
-}
-
-/// The time limit for one move if nobody says, as it is typed.
-pub(crate) fn move_limit() -> String {
-    humantime::format_duration(Limits::default().per_move).to_string()
-}
-
-/// The time limit for a start if nobody says, as it is typed.
-pub(crate) fn start_limit() -> String {
-    humantime::format_duration(Limits::default().start).to_string()
 }
 
 /// The root that was typed, or lies in a file.
@@ -473,16 +459,6 @@ pub(crate) fn run_options(
     }
 }
 
-/// This process, as its workers are called.
-pub(crate) fn worker_name() -> String {
-    let host = nix::unistd::gethostname();
-    let host = host.map_or_else(
-        |_| "localhost".to_owned(),
-        |host| host.to_string_lossy().into_owned(),
-    );
-    format!("{host}-{}", std::process::id())
-}
-
 /// Says what walls are around the bots, and where games with secrets are less than isolated.
 pub(crate) fn note_isolation(plan: &Plan, sandbox: Option<&BotSandbox>) {
     sandbox::note(sandbox);
@@ -557,7 +533,7 @@ impl PlayedRun {
 }
 
 /// How a run ended, for programs, without its root, set-ups and records.
-pub(crate) fn run_ended(snapshot: &Snapshot, seen: &Seen, end: RunEnd) -> RunEndedEvent {
+pub(crate) fn run_ended(snapshot: &Snapshot, seen: &SeenOfRun, end: RunEnd) -> RunEndedEvent {
     let count = &snapshot.count;
     let given_up = |one: &SetAside| matches!(one.why, SetAsideReason::NoStart { .. });
     // A bot that never started has met nobody, so there may be no pair.

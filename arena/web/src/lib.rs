@@ -42,4 +42,3 @@ pub use language::Language;
 pub use people::{Opponent, PeopleOptions, RecordBounds};
 pub use serve::{serve, serve_until};
 pub use site::SiteOptions;
-pub use viewer::result;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use arena_draw::{Look, Picture, spoken};
 use maud::{Markup, PreEscaped, html};
-use referee_core::{GameKind, Record, Scene, Seat, Verdict, Words};
+use referee_core::{GameKind, Record, Scene, Seat, Words};
 use referee_games::{Knowledge, Moment, game, replay};
 use serde::Serialize;
 
@@ -67,7 +67,7 @@ impl Game {
 
     /// How it ended, in words.
     pub(crate) fn result(&self, language: Language) -> String {
-        result(&self.record, &self.ending, language)
+        arena_words::result(&self.record, &self.ending, language)
     }
 
     pub(crate) fn names(&self) -> &[String] {
@@ -148,44 +148,6 @@ impl Game {
         });
         let frames = frames.collect();
         Frames { parts, frames }
-    }
-}
-
-/// How a game ended, in words, with what the rules say about its end.
-#[must_use]
-pub fn result(record: &Record, ending: &Words, language: Language) -> String {
-    let names = record.header.players.as_slice();
-    match &record.result.verdict {
-        Verdict::Void { reason } => match language {
-            Language::En => format!("void: {reason}"),
-            Language::Zh => "无效：裁判出错".to_owned(),
-        },
-        Verdict::Finished { outcome, fouls } => {
-            let places = outcome.places.as_slice();
-            let first = places.iter().filter(|place| **place == 1).count();
-            let mut text = match (language, first) {
-                (Language::En, 0) => "nobody won".to_owned(),
-                (Language::Zh, 0) => "无人获胜".to_owned(),
-                (_, 1) => {
-                    let at = places.iter().position(|place| *place == 1).unwrap_or(0);
-                    let name = &names[at];
-                    match language {
-                        Language::En => format!("{name} won"),
-                        Language::Zh => format!("{name} 获胜"),
-                    }
-                }
-                (Language::En, _) => "a draw".to_owned(),
-                (Language::Zh, _) => "平局".to_owned(),
-            };
-            text += language.pick(": ", "：");
-            text += ending.get(language);
-            for foul in fouls {
-                let name = &names[foul.seat.index()];
-                let what = foul.foul.kind().words_in(language);
-                text += &format!("; {name}: {what}");
-            }
-            text
-        }
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn folder(image: &Image) -> PathBuf {
 /// Something can't be built.
 pub(super) fn write(images: &[&Image], profile: &str) -> Result {
     let source = Source::read()?;
-    let is_rust = |image: &&Image| matches!(image.content, Content::Rust(_) | Content::Linked(_));
+    let is_rust = |image: &&Image| matches!(image.content, Content::Rust(..) | Content::Linked(_));
     if profile == TESTS && images.iter().any(is_rust) {
         programs::build_for_tests()?;
     }
@@ -67,12 +67,16 @@ pub(super) fn write(images: &[&Image], profile: &str) -> Result {
 /// The files of an image, and the packages in it.
 fn files(image: &Image, profile: &str, source: &Source) -> Result<(Rootfs, BTreeSet<Package>)> {
     match image.content {
-        Content::Rust(program) => {
+        Content::Rust(program, beside) => {
             let mut files = Rootfs::from_scratch();
-            let built = programs::build(program, profile)?;
-            let libraries = files.program(&format!("usr/local/bin/{}", image.name), &built)?;
-            let mut packages = sbom::of_rust(program)?;
-            packages.extend(sbom::of_libraries(&libraries)?);
+            let mut packages = BTreeSet::new();
+            let named = beside.iter().map(|beside| (beside.name, *beside));
+            for (name, program) in [(image.name, program)].into_iter().chain(named) {
+                let built = programs::build(program, profile)?;
+                let libraries = files.program(&format!("usr/local/bin/{name}"), &built)?;
+                packages.extend(sbom::of_rust(program)?);
+                packages.extend(sbom::of_libraries(&libraries)?);
+            }
             Ok((files, packages))
         }
         Content::Linked(program) => {

@@ -131,6 +131,15 @@ const FORBIDDEN: &[Arrow] = &[
     ("arena-web", "arena-dispatch", "a page looks on, it hands out no work"),
     ("arena-web", "arena", "a page does not know who serves it"),
 
+    ("arena", "arena-web", "a first game needs no page: `arena-serve` has it"),
+    ("arena", "arena-draw", "a first game needs no pictures: `arena-serve` has them"),
+    ("arena", "arena-dispatch", "a first game needs no workers elsewhere: `arena-serve` has them"),
+    ("arena", "arena-kubernetes", "a first game needs no cluster: `arena-serve` has it"),
+    ("arena", "kube", "a first game needs no cluster: `arena-serve` has it"),
+    ("arena-words", "tokio", "a sentence waits for nobody"),
+    ("arena-words", "referee-games", "words of a game are in the folder of that game"),
+    ("arena-words", "clap", "the caller reads arguments"),
+
     ("arena-draw", "referee-games", "a scene names no game"),
     ("arena-draw", "arena-proto", "a scene is no message"),
     ("arena-draw", "tokio", "pictures are computed"),

@@ -6,6 +6,7 @@ use arena_events::{
 };
 use arena_ladder::{Entrant, ScheduleShape, Seatings};
 use arena_store::{ArchiveInfo, BotRow, NewBot, Store, StoreError};
+use arena_terminal::{Format, Reporter, StoreAt};
 use arena_tournament::{RunEnd, Warning, events, find_game};
 use clap::{Args, Subcommand};
 use referee_bots::{Entry, PackedSpec};
@@ -15,14 +16,12 @@ use referee_games::{GAMES, game_name};
 use referee_worker::Stop;
 
 use super::{
-    Format,
     archives::{self, Archives, bytes},
     dockerfile::Dockerfile,
     games_of,
     packing::PackArgs,
-    store::StoreAt,
 };
-use crate::{End, bots::schemes, play::Settings, report, reporter::Reporter, stop, usage};
+use crate::{End, bots::schemes, play::Settings, report, stop, usage};
 
 #[derive(Subcommand)]
 pub(crate) enum Bots {

@@ -10,6 +10,7 @@ use arena_events::{
     Event,
     check::{RefereeCheckedEvent, VillainEvent, VillainSeat},
 };
+use arena_terminal::Format;
 use arena_tournament::{events, find_game};
 use clap::Args;
 use referee::Address;
@@ -19,7 +20,6 @@ use referee_core::{Foul, FoulKind, Seat};
 use referee_worker::Stop;
 use villains::Kind;
 
-use super::Format;
 use crate::{
     End,
     bots::schemes,

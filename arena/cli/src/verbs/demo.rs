@@ -4,6 +4,7 @@ use std::path::Path;
 
 use arena_events::run::RunCommand;
 use arena_ladder::{ScheduleShape, Seatings};
+use arena_terminal::Reporter;
 use clap::Args;
 use referee_bots::Entry;
 use referee_games::GAMES;
@@ -12,7 +13,6 @@ use crate::{
     End,
     play::{Settings, describe},
     report::{self, plural},
-    reporter::Reporter,
     show, stop,
 };
 

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use arena_events::{Event, run::RunCommand};
 use arena_ladder::{ScheduleShape, Seatings, Sprt};
 use arena_store::GameRow;
+use arena_terminal::{Format, Reporter};
 use arena_tournament::{DEALS, find_game};
 use clap::{
     Args, ValueEnum,
@@ -14,13 +15,10 @@ use clap::{
 use referee_bots::Entry;
 use referee_games::{GAMES, game_name};
 
-use super::Format;
 use crate::{
     End, classic,
     play::{RunArgs, describe, note_isolation},
-    report,
-    reporter::Reporter,
-    show, stop, usage,
+    report, show, stop, usage,
 };
 
 /// Bots against each other, every deal from every seating.

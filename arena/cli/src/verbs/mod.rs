@@ -8,17 +8,11 @@ mod check_referee;
 mod demo;
 mod dockerfile;
 mod exam;
-mod kubernetes;
 mod r#match;
-mod metrics;
 mod packing;
-pub(crate) mod page;
-mod play;
 mod replay;
 mod selftest;
-mod serve;
 mod solve;
-mod store;
 #[cfg(test)]
 mod tests;
 mod tournament;
@@ -26,10 +20,14 @@ mod workers;
 
 use std::{io::IsTerminal as _, path::Path, process::Command};
 
-use anyhow::Context as _;
+use arena_terminal::{
+    Format, LogFormatArgs,
+    beside::{KubernetesCommand, ServeArgs},
+    program::CommandLine,
+};
 use arena_tournament::find_game;
 use clap::{
-    CommandFactory as _, Parser, Subcommand, ValueEnum,
+    CommandFactory as _, Parser, Subcommand,
     builder::PossibleValuesParser,
     error::{ContextKind, ErrorKind},
 };
@@ -38,7 +36,7 @@ use referee_cli::{Hidden, WorkArgs, on_runtime};
 use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
 
-use crate::{End, adviser, report, usage};
+use crate::{End, beside, usage};
 
 /// Runs bots against each other and shows how it went.
 #[derive(Parser)]
@@ -63,10 +61,8 @@ Exit codes: 0 done; 1 it ran and the answer is no; 2 bad usage; 3 our own
 failure; 130 stopped by Ctrl-C, after the results so far were shown."
 )]
 pub(crate) struct Cli {
-    /// How log lines are written to standard error; RUST_LOG says which, as in
-    /// RUST_LOG=arena=debug.
-    #[arg(long, env = "ARENA_LOG_FORMAT", value_enum, default_value_t = Format::Text, global = true, hide_short_help = true)]
-    log_format: Format,
+    #[command(flatten)]
+    log: LogFormatArgs,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -89,7 +85,7 @@ enum Verb {
     #[command(subcommand)]
     Exam(exam::Exam),
     /// Play a game yourself, against bots or with others at this terminal
-    Play(play::Play),
+    Play(arena_screen::Play),
     /// Follow a tournament in the terminal, whoever plays it
     Watch(tournament::Watch),
     /// Step through a record, or prove it
@@ -106,14 +102,14 @@ enum Verb {
     #[command(subcommand)]
     Certs(certs::Certs),
     /// Play the tournaments that are queued in a store, with workers on any machine
-    Serve(Box<serve::Serve>),
+    Serve(Box<ServeArgs>),
     /// Play what an arena hands out, until it is stopped (the same as `referee work`)
     Worker(Box<WorkArgs>),
     /// The machines that work: who, on what, how fast, how late
     Workers(workers::Workers),
     /// Tournaments on a Kubernetes cluster: what is made, what is there, what is wrong
     #[command(subcommand)]
-    Kubernetes(kubernetes::Kubernetes),
+    Kubernetes(KubernetesCommand),
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -127,30 +123,20 @@ enum Verb {
     /// Run a bot that misbehaves (what `check-referee` starts)
     #[command(hide = true)]
     Villain(villains::Villain),
-    /// Answer one request for a hint or an evaluation (what `serve` starts)
-    #[command(hide = true)]
-    Advise,
     #[command(flatten)]
     Hidden(Hidden),
 }
 
-/// What goes to standard output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people.
-    Text,
-    /// One event a line, and nothing else.
-    Json,
-}
-
-impl Cli {
-    /// How log lines are written.
-    pub(crate) const fn log_format(&self) -> Format {
-        self.log_format
+impl CommandLine for Cli {
+    fn log_format(&self) -> Format {
+        self.log.log_format
     }
 
-    /// Does it.
-    pub(crate) fn run(self) -> anyhow::Result<End> {
+    fn meant(error: &clap::Error) -> Option<&'static str> {
+        meant(error)
+    }
+
+    fn run(self) -> anyhow::Result<End> {
         match self.verb {
             Verb::Demo(verb) => on_runtime(verb.run()),
             Verb::Match(verb) => on_runtime(verb.run()),
@@ -165,10 +151,9 @@ impl Cli {
             Verb::Selftest(verb) => on_runtime(verb.run()),
             Verb::CheckReferee(verb) => on_runtime(verb.run()),
             Verb::Certs(verb) => verb.run(),
-            Verb::Serve(verb) => on_runtime(verb.run()),
+            Verb::Serve(_) | Verb::Kubernetes(_) => beside::go_on_as_serve(),
             Verb::Worker(verb) => on_runtime(verb.run()),
             Verb::Workers(verb) => on_runtime(verb.run()),
-            Verb::Kubernetes(verb) => on_runtime(verb.run()),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut completed(), "arena", &mut script);
@@ -177,7 +162,6 @@ impl Cli {
             Verb::Man { verbs } => man(&verbs),
             // How it ends is a part of how it misbehaves.
             Verb::Villain(villain) => std::process::exit(villain.main(Some("villain")).into()),
-            Verb::Advise => adviser::answer(),
             Verb::Hidden(verb) => verb.run(),
         }
     }
@@ -258,7 +242,7 @@ fn games_of(
 
 /// What users of other match runners may have meant by an option, a value or a missing
 /// word that this one does not have.
-pub(crate) fn meant(error: &clap::Error) -> Option<&'static str> {
+fn meant(error: &clap::Error) -> Option<&'static str> {
     let context = |kind| error.get(kind).map(ToString::to_string);
     let option = context(ContextKind::InvalidArg).unwrap_or_default();
     match error.kind() {
@@ -280,23 +264,6 @@ pub(crate) fn meant(error: &clap::Error) -> Option<&'static str> {
             .then_some("the game before --sprt, which takes all words that follow it"),
         _ => None,
     }
-}
-
-/// Writes a new file, and says so.
-fn write_new(path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<End> {
-    if path.exists() && !force {
-        return usage(format!(
-            "{} is there already; give another name, or --force",
-            path.display()
-        ));
-    }
-    std::fs::write(path, bytes).with_context(|| format!("could not write {}", path.display()))?;
-    report::note(&format!(
-        "written: {} ({} KiB)",
-        path.display(),
-        bytes.len().div_ceil(1024)
-    ));
-    Ok(End::Done)
 }
 
 fn print_bytes(bytes: &[u8]) -> anyhow::Result<End> {

@@ -19,6 +19,7 @@ use arena_events::{
 };
 use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
+use arena_terminal::{Format, Reporter};
 use arena_tournament::{MemoryResults, RunEnd, events, find_game};
 use clap::Args;
 use nix::{sys::signal::Signal, unistd::Pid};
@@ -30,13 +31,11 @@ use referee_games::{GAMES, game_name, verify};
 use referee_sandbox::Walls;
 use referee_worker::Stop;
 
-use super::Format;
 use crate::{
     End,
     bots::schemes,
     play::{Settings, play_into, run_options},
     report::{self, plural},
-    reporter::Reporter,
     stop, usage,
 };
 

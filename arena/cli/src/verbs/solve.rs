@@ -9,11 +9,11 @@ use arena_events::{
     Event,
     solve::{SolvedEvent, SolvedMove},
 };
+use arena_terminal::Format;
 use arena_tournament::parse_limit;
 use clap::{Args, Subcommand};
 use edge::{Board, Engine, Exactness, Limit, Options, Square};
 
-use super::Format;
 use crate::{
     End,
     report::{self, event, plain_table, text},

@@ -12,11 +12,11 @@ use arena_events::{
 };
 use arena_ladder::Failure;
 use arena_store::{Store, StoreError, WorkerRow, WorkerSession, WorkerStatus};
+use arena_terminal::{Format, StoreAt};
 use arena_tournament::{Suspicion, suspicions, unix_ms};
 use clap::{Args, Subcommand};
 use referee_net::Token;
 
-use super::{Format, store::StoreAt};
 use crate::{End, report, show, usage};
 
 /// The machines that work.

@@ -51,6 +51,7 @@ impl Site {
     }
 
     fn with(arena: Arena, store: Option<String>) -> Self {
+        serve_program();
         // A port that nobody has, which a restarted arena has again.
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         Self {

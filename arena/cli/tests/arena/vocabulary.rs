@@ -176,6 +176,11 @@ pub(crate) fn referee_program() -> PathBuf {
     built_beside("referee", "referee-cli")
 }
 
+/// What `arena` becomes to serve.
+pub(crate) fn serve_program() -> PathBuf {
+    built_beside("arena-serve", "arena-serve")
+}
+
 pub(crate) fn xtask_program() -> PathBuf {
     built_beside("xtask", "xtask")
 }

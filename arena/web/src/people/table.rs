@@ -31,7 +31,6 @@ use crate::{
     client::Client,
     error::Full,
     evaluation::Expected,
-    viewer,
 };
 
 /// So many things people do may wait while bots think.
@@ -687,7 +686,7 @@ impl Table {
         });
         let over = game.record().zip(game.ending());
         let result = over.map(|(record, ending)| {
-            Words::each(|language| viewer::result(record, ending, language))
+            Words::each(|language| arena_words::result(record, ending, language))
         });
         // A version is a state of the game: a hint or a slip makes no new one.
         let is_new = shows.send_if_modified(|view| {

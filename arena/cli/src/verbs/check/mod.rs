@@ -14,6 +14,7 @@ use arena_events::{
     Event,
     check::{CheckEndedEvent, CheckStartedEvent, FindingSeverity},
 };
+use arena_terminal::{Format, move_limit, start_limit};
 use arena_tournament::{events, parse_limit};
 use clap::Args;
 use referee_bots::{BotOptions, Entry, LaunchOptions};
@@ -23,13 +24,8 @@ use referee_games::game_name;
 use referee_worker::RecordFolder;
 
 use self::print::Printer;
-use super::{Format, games_of};
-use crate::{
-    End,
-    bots::schemes,
-    play::{RunFolder, move_limit, start_limit},
-    report, stop, usage,
-};
+use super::games_of;
+use crate::{End, bots::schemes, play::RunFolder, report, stop, usage};
 
 /// Puts a bot through every call of its games, whole games from each seat, several
 /// at once, a game that is resumed, streams that are cancelled, and many games in a

@@ -12,6 +12,11 @@ use arena_events::{
     Event,
     check::{CheckStage, CheckStageEvent, FindingEvent, FindingHint, FindingSeverity, StageResult},
 };
+use arena_terminal::{
+    Format,
+    draw::{self, Signs},
+    hint_words,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use referee_bots::{Entry, Hint, hint_for};
@@ -19,15 +24,8 @@ use referee_core::{Language, printable};
 use referee_games::game_name;
 use referee_worker::Stop;
 
-use super::{
-    super::Format,
-    evidence::{name, seen, stage},
-};
-use crate::{
-    draw::{self, Signs},
-    hints,
-    report::{self, plural},
-};
+use super::evidence::{name, seen, stage};
+use crate::report::{self, plural};
 
 /// What to do with a strategy that fails only where a game begins in the middle.
 const KEEPS_GLOBALS: &str = "it is right from the usual beginning and fails only where a game \
@@ -151,7 +149,7 @@ impl<'a> Printer<'a> {
         };
         let severity = severity(possible.severity);
         report::heading(&format!("{severity} {}{games}", name(found.name)))?;
-        let mut hint = self.hint(found).map(|hint| hints::words(&hint));
+        let mut hint = self.hint(found).map(|hint| hint_words(&hint));
         if found.may_keep_globals {
             hint = Some(KEEPS_GLOBALS.to_owned());
         }

@@ -12,6 +12,7 @@ use arena_events::{
     run::{ExamPlan, RunCommand, RunEndedEvent, RunStartedEvent},
 };
 use arena_store::GameRow;
+use arena_terminal::{Format, Reporter};
 use arena_tournament::{EndedGame, Plan, events};
 use clap::{Args, Subcommand};
 use parking_lot::Mutex;
@@ -20,12 +21,10 @@ use referee_games::game_name;
 use referee_worker::Stop;
 
 use self::scores::Scores;
-use super::Format;
 use crate::{
     End,
     play::{PlayedRun, RunFolder, Settings, describe},
     report,
-    reporter::Reporter,
 };
 
 /// One bot against graded opponents.

@@ -7,20 +7,19 @@ use arena_events::{
 use arena_review::{
     ExplainBy, ExplainOptions, ExplainedMove, Explanation, ReviewError, SEARCHES, explain,
 };
+use arena_terminal::{BuiltIn, Format, GameArgs, NotReplayed};
+use arena_words::result_with_evidence;
 use clap::Args;
 use house_bots::HOUSE;
 use referee_bots::Entry;
 use referee_core::{FoulKind, Record, Root, shorten};
 use referee_games::game;
 
-use super::{games::GameArgs, in_words};
 use crate::{
-    End, NotReplayed,
+    End,
     bots::schemes,
-    built_in::BuiltIn,
     report::{event, plain_table, plural, text, wrapped},
     usage,
-    verbs::Format,
 };
 
 /// For each move what its seat could expect after it, as a share of the points (100
@@ -177,7 +176,8 @@ impl Judge {
             ),
         };
         let how = format!("shares of the points, {how}");
-        let [words, end, how] = [words, in_words(record), how].map(|line| wrapped(&line));
+        let [words, end, how] =
+            [words, result_with_evidence(record), how].map(|line| wrapped(&line));
         text(&format!("\n{words}\n{end}\n{how}\n"))
     }
 

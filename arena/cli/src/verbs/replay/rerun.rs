@@ -9,6 +9,7 @@ use arena_events::{
     replay::{RerunAnswerEvent, RerunEvent, RerunOutcome},
 };
 use arena_review::{RerunReport, RerunRequest, ReviewError, rerun};
+use arena_terminal::{Format, GameArgs, NotReplayed};
 use arena_tournament::{events, parse_limit};
 use clap::Args;
 use referee::{Pool, Reanswer, RerunEnd};
@@ -17,13 +18,11 @@ use referee_cli::LaunchArgs;
 use referee_core::{Seat, shorten};
 use referee_games::game;
 
-use super::games::GameArgs;
 use crate::{
-    End, NotReplayed,
+    End,
     bots::schemes,
     report::{self, event, line, plural, text},
     usage,
-    verbs::Format,
 };
 
 /// The bot is sent what the seat was sent, and nothing that another seat knew.

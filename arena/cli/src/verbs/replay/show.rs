@@ -2,19 +2,19 @@
 
 use std::{io::Write as _, path::Path};
 
+use arena_terminal::{
+    FoundGame, FoundGames, GameArgs, NotReplayed,
+    draw::{self, Signs},
+    position,
+};
+use arena_words::{Winner, result_with_evidence};
 use clap::Args;
 use referee_core::{Language, Record, Scene, printable, shorten};
 use referee_games::{game, game_name, replay, told_game_id};
 use referee_worker::moves;
 
-use super::{
-    Winner,
-    games::{Found, FoundGame, GameArgs},
-    in_words, position,
-};
 use crate::{
-    End, NotReplayed,
-    draw::{self, Signs},
+    End,
     report::{LONGEST_NAME, WIDTH, fitted, plain_table, plural, time, wrapped},
     usage,
 };
@@ -41,8 +41,8 @@ pub(crate) struct Show {
 impl Show {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         let found = match self.games.find().await? {
-            Found::Folder(folder, games) => return self.list(&folder, &games),
-            games @ Found::Games(_) => games.one()?,
+            FoundGames::Folder(folder, games) => return self.list(&folder, &games),
+            games @ FoundGames::Games(_) => games.one()?,
         };
         let record = found.read_typed()?;
         let mut moments = Vec::new();
@@ -87,7 +87,7 @@ impl Show {
         if !self.boards {
             writeln!(out, "\n{}", draw::scene(&last, signs, Language::En))?;
         }
-        writeln!(out, "{}", wrapped(&in_words(&record)))?;
+        writeln!(out, "{}", wrapped(&result_with_evidence(&record)))?;
         Ok(End::Done)
     }
 

@@ -2,18 +2,15 @@
 //! say.
 
 use arena_events::{Event, replay::ReplayedEvent};
+use arena_terminal::{Format, FoundGame, FoundGames, GameArgs};
+use arena_words::result_with_evidence;
 use clap::Args;
 use referee_core::{Record, printable};
 use referee_games::{game, game_name, verify};
 
-use super::{
-    games::{Found, FoundGame, GameArgs},
-    in_words,
-};
 use crate::{
     End, Usage,
     report::{event, plural, text},
-    verbs::Format,
 };
 
 #[derive(Args)]
@@ -28,8 +25,8 @@ pub(crate) struct Verify {
 impl Verify {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         let (games, is_folder) = match self.games.find().await? {
-            Found::Games(games) => (games, false),
-            Found::Folder(_, games) => (games, true),
+            FoundGames::Games(games) => (games, false),
+            FoundGames::Folder(_, games) => (games, true),
         };
         let mut end = End::Done;
         let mut proved = 0_u64;
@@ -59,7 +56,7 @@ impl Verify {
         }
         let name = game.name();
         text(&match outcome {
-            Ok(record) => format!("{name}: proved, {}\n", in_words(&record)),
+            Ok(record) => format!("{name}: proved, {}\n", result_with_evidence(&record)),
             Err(error) => format!("{name}: NOT PROVED: {}\n", in_one_line(&error)),
         })
     }

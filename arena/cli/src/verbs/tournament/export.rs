@@ -7,11 +7,12 @@ use std::{
 
 use anyhow::Context as _;
 use arena_store::{Store, StoreError, Tournament};
+use arena_terminal::StoreAt;
 use arena_tournament::{check_imported, export_moves};
 use clap::{Args, ValueEnum};
 use referee_bots::open_input;
 
-use crate::{End, report, usage, verbs::store::StoreAt};
+use crate::{End, report, usage};
 
 #[derive(Args)]
 pub(crate) struct Export {

@@ -4,16 +4,16 @@
 mod export;
 mod queue;
 mod remove;
-mod report;
 mod run;
 mod status;
 mod verify;
 mod watch;
 
+use arena_terminal::beside::{PlotArgs, ReportArgs};
 use clap::Subcommand;
 
-pub(super) use self::{queue::cancel, watch::Watch};
-use crate::End;
+pub(super) use self::watch::Watch;
+use crate::{End, beside};
 
 #[derive(Subcommand)]
 pub(crate) enum Tournament {
@@ -41,9 +41,9 @@ pub(crate) enum Tournament {
     /// Write a whole tournament as text: JSON lines, CSV, or lists of moves
     Export(export::Export),
     /// Write one HTML file to hand out: standings, plots, games
-    Report(report::Report),
+    Report(ReportArgs),
     /// Write a plot of the ratings with their error bars
-    Plot(report::Plot),
+    Plot(PlotArgs),
     /// Read a tournament from the JSON lines that export has written
     Import(export::Import),
     /// Remove a tournament from the store, with its results and records
@@ -63,8 +63,7 @@ impl Tournament {
             Self::List(list) => list.run().await,
             Self::Verify(verify) => verify.run().await,
             Self::Export(export) => export.run().await,
-            Self::Report(report) => report.run().await,
-            Self::Plot(plot) => plot.run().await,
+            Self::Report(_) | Self::Plot(_) => beside::go_on_as_serve(),
             Self::Import(import) => import.run().await,
             Self::Remove(remove) => remove.run().await,
         }

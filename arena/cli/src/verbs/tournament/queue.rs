@@ -6,7 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use arena_store::{Store, Tournament, TournamentState, Wish};
+use arena_store::{Store, Tournament, Wish};
+use arena_terminal::{
+    StoreAt,
+    queue::{cancel, wish},
+    secrets::SEED,
+};
 use arena_tournament::{Context, Planned, secret_root};
 use clap::Args;
 
@@ -16,9 +21,7 @@ use crate::{
     bots::schemes,
     play::typed_root,
     report::{self, plural},
-    secrets::SEED,
     usage,
-    verbs::store::StoreAt,
 };
 
 /// Standard input, as it is named on the command line and to people.
@@ -184,23 +187,6 @@ impl Cancel {
     }
 }
 
-/// Ends a tournament for good.
-pub(crate) async fn cancel(store: &StoreAt, name: &str) -> anyhow::Result<End> {
-    let (store, tournament) = store.find(name).await?;
-    wish(&store, &tournament, Wish::Cancel).await?;
-    // Where nobody plays it, nobody else does it.
-    if !store.is_claimed(tournament.id).await? {
-        let now = arena_tournament::unix_ms(std::time::SystemTime::now());
-        let cancelled = TournamentState::Cancelled;
-        store.set_state(tournament.id, cancelled, now).await?;
-    }
-    report::line(&format!(
-        "{name} is cancelled; its results stay, and its root is public"
-    ))?;
-    store.close().await;
-    Ok(End::Done)
-}
-
 impl Priority {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         let (store, tournament) = self.store.find(&self.name).await?;
@@ -209,21 +195,4 @@ impl Priority {
         store.close().await;
         Ok(End::Done)
     }
-}
-
-async fn wish(store: &Store, tournament: &Tournament, wish: Wish) -> anyhow::Result<()> {
-    if tournament.state.is_final() {
-        return usage(format!(
-            "{} is {} already",
-            tournament.name,
-            tournament.state.word()
-        ));
-    }
-    if tournament.wish.is_none() && store.is_claimed(tournament.id).await? {
-        return usage(format!(
-            "{} is being played by `arena tournament run` or `resume`; stop that with Ctrl-C",
-            tournament.name
-        ));
-    }
-    Ok(store.set_wish(tournament.id, Some(wish)).await?)
 }

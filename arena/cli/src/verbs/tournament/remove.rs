@@ -3,12 +3,10 @@
 use std::io::{self, IsTerminal as _};
 
 use arena_store::StoreError;
+use arena_terminal::StoreAt;
 use clap::Args;
 
-use crate::{
-    End, report, usage,
-    verbs::{archives, store::StoreAt},
-};
+use crate::{End, report, usage, verbs::archives};
 
 #[derive(Args)]
 pub(crate) struct Remove {

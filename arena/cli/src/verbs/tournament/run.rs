@@ -13,6 +13,7 @@ use arena_events::{
 };
 use arena_ladder::ScheduleShape;
 use arena_store::{NewEntrant, NewTournament, Store, StoreError, Tournament, Wish};
+use arena_terminal::{Format, MetricsAt, MetricsListener, Reporter, StoreAt, secrets::SEED};
 use arena_tournament::{
     ChangedBot, Context, Definition, On, Plan, Planned, RunEnd, chance, changed_bots, events,
     parse_limit, run_stored, secret_root, unix_ms,
@@ -30,15 +31,8 @@ use crate::{
     bots::schemes,
     play::{note_isolation, run_options, show_root, started, typed_root},
     report::{self, plural},
-    reporter::Reporter,
-    secrets::SEED,
     show, stop, usage,
-    verbs::{
-        Format,
-        archives::Archives,
-        metrics::{MetricsAt, MetricsListener},
-        store::StoreAt,
-    },
+    verbs::archives::Archives,
 };
 
 #[derive(Args)]

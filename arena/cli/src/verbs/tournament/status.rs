@@ -6,6 +6,7 @@ use arena_events::{
     tournament::{TournamentEvent, TournamentState as State},
 };
 use arena_store::{Cure, Store, Tournament, TournamentState};
+use arena_terminal::{Format, SeenOfRun, StoreAt};
 use arena_tournament::{Definition, RunEnd, Snapshot, StoredResults, events};
 use clap::Args;
 use referee_core::Root;
@@ -14,10 +15,7 @@ use referee_games::game_name;
 use crate::{
     End,
     play::{exit_code, run_ended},
-    report,
-    reporter::Seen,
-    show,
-    verbs::{Format, store::StoreAt},
+    report, show,
 };
 
 /// With less room than this the store may not take the games of a commit.
@@ -75,7 +73,7 @@ impl Shown {
     }
 
     /// How a run of it ended, for programs.
-    pub(super) fn ended(&self, seen: &Seen, end: RunEnd) -> RunEndedEvent {
+    pub(super) fn ended(&self, seen: &SeenOfRun, end: RunEnd) -> RunEndedEvent {
         let root = self.tournament.root.as_ref();
         RunEndedEvent {
             root: root.filter(|_| end == RunEnd::Complete).map(Root::reveal),

@@ -1,13 +1,13 @@
 //! `arena tournament verify`: proves a tournament from its records and its root.
 
 use arena_events::{Event, tournament::VerifiedEvent};
+use arena_terminal::{Format, StoreAt};
 use arena_tournament::{events, verify};
 use clap::Args;
 
 use crate::{
     End,
     report::{self, plural},
-    verbs::{Format, store::StoreAt},
 };
 
 #[derive(Args)]

@@ -2,16 +2,14 @@
 
 use std::{io::IsTerminal as _, time::Duration};
 
+use arena_terminal::{Format, StoreAt};
 use arena_tournament::parse_limit;
 use clap::Args;
 use referee_worker::Stop;
 use tokio::time::{Instant, sleep};
 
 use super::status::Shown;
-use crate::{
-    End, report, stop,
-    verbs::{Format, store::StoreAt},
-};
+use crate::{End, report, stop};
 
 /// Standings are computed for at most this share of the time.
 const SHARE: u32 = 10;

@@ -1,0 +1,73 @@
+//! Lines from standard input, from a keyboard or a pipe.
+
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
+
+use arena_terminal::report;
+use referee_core::{Language, printable};
+use tokio::sync::mpsc;
+
+/// The longest line that is read; the rest of it is the next one.
+const LONGEST: u64 = 4096;
+
+/// What was typed.
+pub(super) enum Typed {
+    Line(String),
+    /// The input has ended.
+    End,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+pub(super) struct Input {
+    lines: mpsc::Receiver<String>,
+    /// What comes through a pipe is shown, so that what is printed can be read.
+    echo: bool,
+    language: Language,
+}
+
+impl Input {
+    /// Begins to read. Whoever reads a line ahead of us has a line that nobody wants.
+    pub(super) fn new(language: Language) -> Self {
+        let (sender, lines) = mpsc::channel(1);
+        std::thread::spawn(move || {
+            let mut stdin = std::io::stdin().lock();
+            loop {
+                let mut line = Vec::new();
+                match stdin.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+                    Ok(0) | Err(_) => return,
+                    Ok(_) => {}
+                }
+                let line = String::from_utf8_lossy(&line);
+                if sender.blocking_send(line.trim().to_owned()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            lines,
+            echo: !std::io::stdin().is_terminal(),
+            language,
+        }
+    }
+
+    pub(super) const fn language(&self) -> Language {
+        self.language
+    }
+
+    /// Asks, and waits for a line.
+    pub(super) async fn ask(&mut self, prompt: &str) -> anyhow::Result<Typed> {
+        report::text(&format!("{prompt}> "))?;
+        std::io::Write::flush(&mut std::io::stdout())?;
+        let typed = tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c() => Typed::Interrupt,
+            line = self.lines.recv() => line.map_or(Typed::End, Typed::Line),
+        };
+        match &typed {
+            Typed::Line(line) if self.echo => report::text(&format!("{}\n", printable(line)))?,
+            Typed::Line(_) => {}
+            Typed::End | Typed::Interrupt => report::text("\n")?,
+        }
+        Ok(typed)
+    }
+}

@@ -1,0 +1,217 @@
+//! `arena play`: a person at the terminal against bots, or several people at one terminal.
+
+#![forbid(unsafe_code)]
+
+mod commands;
+mod full_screen;
+mod input;
+mod settings;
+mod table;
+mod words;
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use arena_play::Seating;
+use arena_terminal::{draw::Signs, move_limit};
+use arena_tournament::{parse_limit, secret_root};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use referee_bots::{Entry, LaunchContext};
+use referee_cli::LaunchArgs;
+use referee_core::{GameKind, Language, Root};
+
+use self::{
+    commands::{After, Commands},
+    full_screen::Screen,
+    input::Input,
+    settings::{Settings, Settled},
+    table::Table,
+};
+use arena_terminal::report;
+use referee_cli::{End, bots::schemes, usage};
+
+/// On a terminal it takes the full screen, with keys and a mouse. Through a pipe, or with --plain, it
+/// reads lines: you type your moves, or `help`.
+#[derive(Args)]
+pub struct Play {
+    /// The game, for example connect-four.
+    game: String,
+    /// A bot to play against, SPEC or NAME=SPEC; once for each, or once for all other seats
+    /// [default: the strongest built-in bot].
+    #[arg(long, value_name = "SPEC", conflicts_with = "hot_seat")]
+    against: Vec<String>,
+    /// People in every seat, at this terminal.
+    #[arg(long)]
+    hot_seat: bool,
+    /// Your seat, from 0, or `random`; seat 0 begins in games of two.
+    #[arg(long, default_value = "0")]
+    seat: String,
+    /// What you are called.
+    #[arg(long, env = "USER", default_value = "you")]
+    name: String,
+    /// The set-up as JSON [default: the standard one].
+    #[arg(long)]
+    setup: Option<String>,
+    /// The same deal again: a number or a word.
+    #[arg(long)]
+    seed: Option<String>,
+    /// The time limit of bots for one move. You have none without --timed.
+    #[arg(long, default_value = move_limit(), value_parser = parse_limit)]
+    move_limit: Duration,
+    /// You have the same limit; an answer that comes later loses.
+    #[arg(long)]
+    timed: bool,
+    /// The built-in bot that gives hints, house:NAME [default: the strongest one].
+    #[arg(long, value_name = "SPEC")]
+    hints: Option<String>,
+    /// Begin at once, without asking for settings.
+    #[arg(long)]
+    start: bool,
+    /// Lines of text in place of the full screen.
+    #[arg(long)]
+    plain: bool,
+    /// The language: en or zh [default: that of the terminal].
+    #[arg(long, value_parser = languages())]
+    lang: Option<Language>,
+    /// Draw with letters only.
+    #[arg(long)]
+    ascii: bool,
+    #[command(flatten)]
+    launch: LaunchArgs,
+}
+
+/// The languages, by their codes.
+fn languages() -> impl TypedValueParser<Value = Language> {
+    PossibleValuesParser::new(Language::ALL.map(Language::code))
+        .map(|code| Language::of_code(&code).unwrap_or_default())
+}
+
+/// How people see the game, and say what they want.
+enum TerminalForm {
+    /// Lines, from a keyboard or a pipe.
+    Lines(Input),
+    /// Keys and a mouse.
+    Screen(Box<Screen>),
+}
+
+impl TerminalForm {
+    /// Asks for the settings.
+    async fn settle(
+        &mut self,
+        settings: &mut Settings,
+        language: Language,
+    ) -> anyhow::Result<Settled> {
+        match self {
+            Self::Lines(input) => settings.ask(input).await,
+            Self::Screen(screen) => full_screen::settle(screen, language, settings).await,
+        }
+    }
+
+    /// Plays one game.
+    async fn play(
+        &mut self,
+        commands: Commands<'_>,
+        seating: Seating,
+        context: &LaunchContext,
+    ) -> anyhow::Result<After> {
+        match self {
+            Self::Lines(input) => Table::new(commands).play(seating, context, input).await,
+            Self::Screen(screen) => full_screen::play(screen, commands, seating, context).await,
+        }
+    }
+}
+
+impl Play {
+    /// Plays games until whoever sits there leaves.
+    ///
+    /// # Errors
+    ///
+    /// What was typed is wrong, or a bot or the terminal fails.
+    pub async fn run(self) -> anyhow::Result<End> {
+        let kind = arena_tournament::find_game(&self.game)?;
+        let language = self.lang.unwrap_or_else(words::language_of_terminal);
+        let signs = match self.ascii {
+            true => Signs::Ascii,
+            false => Signs::of_terminal(),
+        };
+        let mut settings = Settings::new(kind, language, signs, &self.name)?;
+        if self.hot_seat {
+            settings.set("against", "people")?;
+        } else if !self.against.is_empty() {
+            settings.against(&self.against)?;
+        }
+        settings.set("seat", &self.seat)?;
+        if let Some(setup) = &self.setup {
+            settings.set_up(setup)?;
+        }
+        settings.limit = self.move_limit;
+        settings.is_timed = self.timed;
+        settings.seed.clone_from(&self.seed);
+        let hints = self.hinter(kind)?;
+        let commands = Commands {
+            language,
+            signs,
+            kind,
+            hints: &hints,
+        };
+        let mut form = match !self.plain && full_screen::is_there() {
+            true => TerminalForm::Screen(Box::new(Screen::open()?)),
+            false => TerminalForm::Lines(Input::new(language)),
+        };
+        if let TerminalForm::Lines(_) = form {
+            report::text(&words::heading(language, kind.info()))?;
+        }
+        if !self.start && form.settle(&mut settings, language).await? == Settled::Left {
+            return Ok(End::Done);
+        }
+        loop {
+            let root = match &settings.seed {
+                Some(seed) => seed
+                    .parse::<Root>()
+                    .or_else(|error| usage(format!("--seed: {error}")))?,
+                None => secret_root()?,
+            };
+            let seating = settings.seating(&root);
+            let bots = seating.players.iter().filter_map(|player| match player {
+                arena_play::Player::Bot(entry) => Some(entry),
+                arena_play::Player::Person(_) => None,
+            });
+            let bots: Vec<&Entry> = bots.collect();
+            let sandbox = self.launch.around(bots, [])?;
+            let directory =
+                std::env::current_dir().context("the folder of this process is gone")?;
+            let context = self.launch.options(sandbox)?.open(directory)?;
+            match form.play(commands, seating, &context).await? {
+                After::Left => return Ok(End::Done),
+                After::Interrupted => return Ok(End::Interrupted),
+                After::Again => {}
+                After::Settings => {
+                    if form.settle(&mut settings, language).await? == Settled::Left {
+                        return Ok(End::Done);
+                    }
+                }
+            }
+            // The same deal would be played again.
+            settings.seed = None;
+        }
+    }
+
+    /// What gives hints.
+    fn hinter(&self, kind: &'static dyn GameKind) -> anyhow::Result<String> {
+        let Some(spec) = &self.hints else {
+            return Ok(house_bots::best(kind.info()).to_owned());
+        };
+        let Some(name) = spec.strip_prefix("house:") else {
+            return usage(format!(
+                "--hints {spec}: expected a built-in bot, house:NAME"
+            ));
+        };
+        let entry = Entry::read(spec, &schemes()?)?;
+        entry.check_plays(kind.info())?;
+        house_bots::bot(name).or_else(|error| usage(error.to_string()))?;
+        Ok(name.to_owned())
+    }
+}

@@ -1,0 +1,270 @@
+//! `arena serve`: plays every tournament that is queued in a store, with workers on any
+//! machine and with this one.
+
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use arena_dispatch::{
+    Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve,
+};
+use arena_kubernetes::Settings;
+use arena_store::Store;
+use arena_terminal::{Format, Reporter, beside::ServeArgs, metrics, report, worker_name};
+use arena_tournament::{LEASE, Observer, RunEvent};
+use arena_web::{Hub, HubObserver};
+use referee::{Cores, core_count};
+use referee_bots::{LaunchContext, LaunchOptions};
+use referee_cli::{End, bots::schemes, files::FileShares, random_bytes, stop, usage};
+use referee_games::game_name;
+use referee_net::Bounds;
+use referee_worker::{Abilities, Stop, WorkerIdentity, Workers};
+use tokio_util::sync::CancellationToken;
+
+use crate::page::{self, Page};
+use crate::pods;
+
+/// How many workers there are at most.
+const WORKERS: usize = 20_000;
+
+pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
+    let metrics = args.metrics.listen().await?;
+    let tls = args.tls.load()?;
+    if tls.is_none() && !args.open && !args.listen.ip().is_loopback() {
+        report::warning(
+            "workers send their tokens without TLS here: give --tls-cert and --tls-key (`arena \
+             certs` makes them), or listen on 127.0.0.1 behind a tunnel",
+        );
+    }
+    let listener = tokio::net::TcpListener::bind(args.listen).await;
+    let listener = listener.or_else(|error| usage(format!("--listen {}: {error}", args.listen)))?;
+    let address = listener.local_addr()?;
+    let page = page::listen(&args.page)?;
+    let store = args.store.open().await?;
+    let stop = stop::on_signals(Some(args.grace))?;
+    let hub = page.as_ref().map(|page| page.hub.clone());
+    let tournaments = Arc::new(tournaments(args, store.clone(), hub, &stop)?);
+    let settings = args.kubernetes.as_ref();
+    let settings = settings.map(|file| pods::settings(file.as_deref()));
+    let settings = settings.transpose()?;
+    if let Some(metrics) = metrics {
+        metrics.serve()?;
+        let settings = settings.clone().unwrap_or_default();
+        tokio::spawn(count(store.clone(), tournaments.clone(), settings));
+    }
+    let cluster = match settings {
+        Some(settings) => Some(pods::controller(settings, tournaments.clone()).await?),
+        None => None,
+    };
+    let shares = file_shares(args, page.is_some())?;
+    let local = workers(args, shares.games)?;
+    let options = ServiceOptions {
+        access: if args.open {
+            Access::Open
+        } else {
+            Access::Known
+        },
+        replays: match args.replay {
+            1 => Replays::All,
+            of => Replays::OneIn(of),
+        },
+        sample_seed: random_bytes()?,
+        examines: Examines::OnThreads(core_count()),
+        plays_here: local.is_some(),
+    };
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{address}");
+    report::note(&format!(
+        "workers join with `referee work --arena {url}`; `arena tournament submit FILE` queues \
+         a tournament, `arena workers` shows who works"
+    ));
+    let end = CancellationToken::new();
+    let page = match page {
+        Some(page) => Some(serve_page(args, page, shares, end.clone()).await?),
+        None => None,
+    };
+    let playing = async {
+        let worked = match &local {
+            None => {
+                stop.finishing().await;
+                Ok(())
+            }
+            Some(workers) => {
+                let who = WorkerIdentity {
+                    name: worker_name(),
+                    session: None,
+                    can: Arc::new(Abilities::Local),
+                    scope: None,
+                };
+                workers.run(tournaments.clone(), who, &stop).await
+            }
+        };
+        end.cancel();
+        worked
+    };
+    let bounds = Bounds {
+        connections: shares.workers,
+        ..Bounds::default()
+    };
+    let serving = serve(
+        tournaments.clone(),
+        options,
+        listener,
+        tls,
+        &bounds,
+        end.clone(),
+    );
+    let having_pods = async {
+        if let Some(cluster) = &cluster {
+            cluster.run(&end).await;
+        }
+    };
+    let (worked, served, ()) = tokio::join!(playing, serving, having_pods);
+    if let Some(workers) = local {
+        workers.close().await;
+    }
+    if let Some(page) = page {
+        let ended = tokio::task::spawn_blocking(|| page.join()).await?;
+        ended.map_err(|_| anyhow::anyhow!("the page's thread has panicked"))??;
+    }
+    drop(tournaments);
+    store.close().await;
+    worked?;
+    served.context("could not serve")?;
+    Ok(End::Interrupted)
+}
+
+fn tournaments(
+    args: &ServeArgs,
+    store: Store,
+    hub: Option<Arc<Hub>>,
+    stop: &Stop,
+) -> anyhow::Result<Tournaments<Store>> {
+    let prints_moves = args.live && args.format == Format::Json;
+    let options = TournamentOptions {
+        lease: args.lease.max(LEASE / 60),
+        live: prints_moves || hub.is_some(),
+        // Who works elsewhere sends moves only where somebody sees them.
+        live_elsewhere: match &hub {
+            Some(hub) if !prints_moves => hub.is_watched(),
+            _ => Arc::new(AtomicBool::new(true)),
+        },
+        ..TournamentOptions::default()
+    };
+    let (events, stop) = (args.format == Format::Json, stop.clone());
+    let new_observer = move |name: &str, plan: &Arc<arena_tournament::Plan>| {
+        let game = game_name(plan.kind.info().name);
+        let reporter = Reporter::new(&game, Some(name), events, &stop).with_bots(plan);
+        Arc::new(Observers {
+            reporter: reporter.without_bar(),
+            prints_moves,
+            page: hub.as_ref().map(|hub| hub.observer(name, plan)),
+        }) as Arc<dyn Observer>
+    };
+    let new_observer = Box::new(new_observer);
+    Ok(Tournaments::new(store, schemes()?, options, new_observer))
+}
+
+/// Serves the page in a thread of its own, with connections to the store of its own.
+async fn serve_page(
+    args: &ServeArgs,
+    page: Page,
+    shares: FileShares,
+    end: CancellationToken,
+) -> anyhow::Result<JoinHandle<std::io::Result<()>>> {
+    let store = args.store.open().await?;
+    let context = match args.page.has_play() {
+        false => None,
+        true => launch_context(args, None)
+            .inspect_err(|error| {
+                report::warning(&format!("nobody can play on the page: {error:#}"));
+            })
+            .ok(),
+    };
+    page::serve(&args.page, page, store, context, shares, end)
+}
+
+/// The files that may be open, divided between those who need them.
+fn file_shares(args: &ServeArgs, has_page: bool) -> anyhow::Result<FileShares> {
+    let (people, viewers) = match has_page {
+        true => args.page.wanted(),
+        false => (0, 0),
+    };
+    let games = match args.concurrency {
+        Some(games) => games as usize,
+        None => Workers::default_concurrency(args.pin.cores()?.as_ref()),
+    };
+    Ok(FileShares::within_limit(FileShares {
+        games,
+        people,
+        workers: WORKERS,
+        viewers,
+    }))
+}
+
+/// The workers of this process, if it is to play.
+fn workers(args: &ServeArgs, games: usize) -> anyhow::Result<Option<Workers>> {
+    if games == 0 {
+        return Ok(None);
+    }
+    let context = launch_context(args, args.pin.cores()?)?;
+    Ok(Some(Workers::start(context, games)?))
+}
+
+/// What starts bots on this machine.
+fn launch_context(args: &ServeArgs, cores: Option<Cores>) -> anyhow::Result<LaunchContext> {
+    let logs = match &args.logs {
+        Some(logs) => logs.clone(),
+        None => PathBuf::from("arena-runs/serve/logs"),
+    };
+    let logs = std::path::absolute(logs)?;
+    let hidden = args.store.files().into_iter().chain([
+        logs.clone(),
+        PathBuf::from("arena-runs"),
+        args.page.folder(),
+    ]);
+    let launch = LaunchOptions {
+        logs: Some(logs),
+        archives: Some(Arc::new(args.cache.open()?)),
+        cores,
+        ..args.launch.options(Some(args.launch.around_all(hidden)?))?
+    };
+    Ok(launch.open(std::env::current_dir()?)?)
+}
+
+/// Who hears of a tournament.
+struct Observers {
+    reporter: Reporter,
+    /// Whether the reporter hears of moves.
+    prints_moves: bool,
+    page: Option<HubObserver>,
+}
+
+impl Observer for Observers {
+    fn event(&self, event: RunEvent<'_>) {
+        if self.prints_moves || !matches!(event, RunEvent::Live { .. }) {
+            self.reporter.event(event);
+        }
+        if let Some(page) = &self.page {
+            page.event(event);
+        }
+    }
+}
+
+/// Keeps the metrics of workers as the store has them, and of what is left to be played.
+async fn count(store: Store, tournaments: Arc<Tournaments<Store>>, settings: Settings) {
+    let mut known = BTreeSet::new();
+    loop {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        metrics::left(&pods::chunks_left(&settings, &tournaments), &mut known);
+        match store.sessions().await {
+            Ok(sessions) => metrics::workers(&sessions),
+            Err(error) => tracing::debug!(%error, "could not read what is known of workers"),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What goes to standard output, and how logs are written.
+
+use clap::{Args, ValueEnum};
+
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One event a line, and nothing else.
+    Json,
+}
+
+/// How every program of the arena writes its log.
+#[derive(Args)]
+pub struct LogFormatArgs {
+    /// How log lines are written to standard error; RUST_LOG says which, as in
+    /// RUST_LOG=arena=debug.
+    #[arg(long, env = "ARENA_LOG_FORMAT", value_enum, default_value_t = Format::Text, global = true, hide_short_help = true)]
+    pub log_format: Format,
+}

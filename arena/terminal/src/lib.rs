@@ -1,0 +1,34 @@
+//! What the programs of the arena have on their command lines, and how they show a run on a
+//! terminal. `arena` does most of it; what needs the page, pictures or a cluster is done by the
+//! program `arena-serve` beside it, whose arguments are here ([`beside`]), so that both read them
+//! in one way.
+
+#![forbid(unsafe_code)]
+
+pub mod beside;
+mod built_in;
+pub mod draw;
+mod format;
+mod games;
+mod hints;
+mod limits;
+pub mod metrics;
+mod metrics_at;
+mod position;
+pub mod program;
+pub mod queue;
+pub mod report;
+mod reporter;
+pub mod secrets;
+pub mod show;
+mod store_at;
+
+pub use built_in::BuiltIn;
+pub use format::{Format, LogFormatArgs};
+pub use games::{FoundGame, FoundGames, GameArgs};
+pub use hints::words as hint_words;
+pub use limits::{move_limit, start_limit, worker_name};
+pub use metrics_at::{MetricsAt, MetricsListener};
+pub use position::{NotReplayed, position};
+pub use reporter::{GameEvent, Reporter, SeenOfRun};
+pub use store_at::StoreAt;

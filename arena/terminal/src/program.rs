@@ -1,0 +1,110 @@
+//! The life of a program: arguments, log, errors in words, exit codes.
+
+use std::{io::IsTerminal as _, process::ExitCode};
+
+use arena_tournament::TournamentError;
+use clap::Parser;
+use referee_bots::SpecError;
+use referee_cli::{End, Hidden, TryAgain, Usage};
+use referee_core::{SetupError, printable_lines};
+
+use crate::{Format, NotReplayed, secrets};
+
+/// The command line of a program.
+pub trait CommandLine: Parser {
+    /// How log lines are written.
+    fn log_format(&self) -> Format;
+
+    /// Does what was typed.
+    ///
+    /// # Errors
+    ///
+    /// What was typed is wrong, or it failed.
+    fn run(self) -> anyhow::Result<End>;
+
+    /// What users of other programs may have meant by something that this one does not have.
+    fn meant(_: &clap::Error) -> Option<&'static str> {
+        None
+    }
+}
+
+/// Reads the command line and does what it says: the whole of a program's `main`.
+pub fn main<C: CommandLine>() -> ExitCode {
+    if let Some(code) = Hidden::enter_sandbox() {
+        return code;
+    }
+    secrets::hide();
+    let command = match C::try_parse() {
+        Ok(command) => command,
+        Err(error) => {
+            // Whoever closed its end does not want to know.
+            let _ = error.print();
+            if let Some(meant) = C::meant(&error) {
+                anstream::eprintln!("\nhere it is: {meant}");
+            }
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    log(command.log_format());
+    match command.run() {
+        Ok(end) => end.into(),
+        Err(error) if is_broken_pipe(&error) => End::Interrupted.into(),
+        Err(error) => {
+            anstream::eprintln!("arena: {}", in_words(&error));
+            let end = if is_usage(&error) {
+                End::Usage
+            } else if error.is::<NotReplayed>() {
+                End::No
+            } else if error.is::<TryAgain>() {
+                End::TryAgain
+            } else {
+                End::Failed
+            };
+            end.into()
+        }
+    }
+}
+
+/// An error in words. It may quote a file, an answer of a database, or a name.
+fn in_words(error: &anyhow::Error) -> String {
+    const LONGEST_LINE: usize = 2000;
+    const MOST_LINES: usize = 50;
+    let words = printable_lines(&format!("{error:#}"));
+    let lines = words.lines().take(MOST_LINES);
+    let lines: Vec<String> = lines
+        .map(|line| referee_core::shorten(line, LONGEST_LINE))
+        .collect();
+    lines.join("\n")
+}
+
+/// Whether the mistake is in what was asked for.
+fn is_usage(error: &anyhow::Error) -> bool {
+    let tournament = error.downcast_ref::<TournamentError>();
+    error.is::<Usage>()
+        || error.is::<SpecError>()
+        || error.is::<SetupError>()
+        || tournament.is_some_and(TournamentError::is_usage)
+}
+
+/// Begins to write logs, to standard error.
+fn log(format: Format) {
+    let log = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into()),
+        );
+    match format {
+        Format::Text => log.init(),
+        Format::Json => log.json().init(),
+    }
+}
+
+/// Whoever read our output has read enough: that needs no words.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,508 @@
+//! A run as it stands, in words and tables for people.
+
+use std::time::{Duration, SystemTime};
+
+use arena_ladder::{
+    Schedule,
+    elo::{Estimate, NoEstimate},
+    schedule::{Match, Participant, Ranked, SetAside, TieBreak},
+    sprt::Decision,
+    standings::{Meeting, StandingsRow},
+};
+use arena_tournament::{Snapshot, TestProgress, Warning};
+use owo_colors::OwoColorize as _;
+use referee_core::shorten;
+use referee_worker::Buckets;
+
+use crate::report::{self, line, plural, table_lines, text, time, wrapped};
+
+/// So many pairs are shown; all of them are in the JSON.
+const PAIRS: usize = 28;
+/// So many matches of a round are shown.
+const MATCHES: usize = 64;
+
+/// The standings, and what belongs to them.
+pub fn standings(snapshot: &Snapshot) -> anyhow::Result<()> {
+    table(snapshot)?;
+    duel(snapshot)?;
+    pairs(snapshot)?;
+    thinking(snapshot)?;
+    notes(snapshot)
+}
+
+fn table(snapshot: &Snapshot) -> anyhow::Result<()> {
+    // Many games make wide columns: names get shorter, then tie-breaks are left out,
+    // of which the JSON has all.
+    let mut lines = lines(snapshot, report::LONGEST_NAME, 2);
+    for (longest, ties) in [(12, 2), (8, 2), (8, 1), (8, 0)] {
+        if (lines.iter()).any(|line| line.chars().count() > report::WIDTH) {
+            lines = self::lines(snapshot, longest, ties);
+        }
+    }
+    for (at, line) in lines.iter().enumerate() {
+        match at {
+            0 => text(&format!("{}\n", line.bold()))?,
+            _ => text(&format!("{line}\n"))?,
+        }
+    }
+    if snapshot.standings.games == 0 {
+        text("no deal has been played from every seating yet\n")?;
+    }
+    Ok(())
+}
+
+fn lines(snapshot: &Snapshot, longest: usize, ties: usize) -> Vec<String> {
+    let four = snapshot.standings.seats > 2;
+    // Places alone give two points more than the others at most.
+    let most = match snapshot.kind.info().score_is_lead {
+        true => 0.0,
+        false => 2.0,
+    };
+    let margins = || snapshot.standings.rows.iter().filter_map(|row| row.margin);
+    let scored = margins().any(|margin| margin.value.abs() > most);
+    let paid = !snapshot.purses.is_empty();
+    let first = snapshot.ranking.iter().flatten().next();
+    let ties: Vec<TieBreak> = first
+        .map(|first| first.ties.iter().map(|(tie, _)| *tie).take(ties).collect())
+        .unwrap_or_default();
+    let mut header = vec!["#", "bot"];
+    if snapshot.ranking.is_some() {
+        header.push("pts");
+        header.extend(ties.iter().map(|tie| short(*tie)));
+    }
+    header.extend(["games", "points"]);
+    header.extend(match four {
+        true => ["place", "1-2-3-4"],
+        false => ["score", "W-D-L"],
+    });
+    header.push("Elo ± 95 %");
+    match (paid, scored) {
+        (true, _) => header.push("purse"),
+        (false, true) => header.push("margin"),
+        (false, false) => {}
+    }
+    let mut rows = Vec::new();
+    for (rank, ranked, row) in ordered(snapshot) {
+        let mut cells = vec![rank, shorten(snapshot.name(row.entrant), longest)];
+        if snapshot.ranking.is_some() {
+            cells.push(ranked.map_or_else(dash, |one| number(one.points)));
+            for tie in &ties {
+                let value = ranked.and_then(|one| one.ties.iter().find(|(what, _)| what == tie));
+                cells.push(value.map_or_else(dash, |(_, value)| number(*value)));
+            }
+        }
+        cells.push(row.games.to_string());
+        cells.push(number(row.points.points()));
+        if four {
+            let place = row.mean_place;
+            cells.push(place.map_or_else(dash, |place| format!("{place:.2}")));
+            let places: Vec<String> = row.places.iter().map(u64::to_string).collect();
+            cells.push(places.join("-"));
+        } else {
+            let score = row.score;
+            cells.push(score.map_or_else(dash, |score| format!("{:.1}%", 100.0 * score)));
+            cells.push(format!("{}-{}-{}", row.wins, row.draws, row.losses));
+        }
+        cells.push(row.rating.map_or_else(dash, |elo| estimate(elo, 0)));
+        if paid {
+            let purse = snapshot.purses.get(&row.entrant);
+            cells.push(purse.map_or_else(dash, i64::to_string));
+        } else if scored {
+            cells.push(row.margin.map_or_else(dash, |margin| estimate(margin, 1)));
+        }
+        rows.push(cells);
+    }
+    table_lines(&header, rows, |column| column != 1)
+}
+
+/// The rows in the order of the schedule's ranking, or of their own.
+fn ordered(snapshot: &Snapshot) -> Vec<(String, Option<&Ranked>, &StandingsRow)> {
+    let rows = &snapshot.standings.rows;
+    match &snapshot.ranking {
+        None => rows
+            .iter()
+            .map(|row| {
+                let rank = row.rank.map_or_else(dash, |rank| rank.to_string());
+                (rank, None, row)
+            })
+            .collect(),
+        Some(ranking) => ranking
+            .iter()
+            .filter_map(|ranked| {
+                let row = rows.iter().find(|row| row.entrant == ranked.entrant)?;
+                Some((ranked.place.to_string(), Some(ranked), row))
+            })
+            .collect(),
+    }
+}
+
+/// What a match of two says about their strengths.
+fn duel(snapshot: &Snapshot) -> anyhow::Result<()> {
+    let Some(pair) = snapshot.standings.duel() else {
+        return Ok(());
+    };
+    let test = snapshot.tests.first().copied().flatten();
+    let [first, second] = [pair.first, pair.second].map(|who| snapshot.name(who));
+    let lines = duel_lines(pair, first, second, test);
+    text(&format!("\n{}\n", lines.join("\n")))
+}
+
+/// Everybody against everybody.
+fn pairs(snapshot: &Snapshot) -> anyhow::Result<()> {
+    let pairs = &snapshot.standings.pairs;
+    if snapshot.standings.duel().is_some() || pairs.is_empty() || pairs.len() > PAIRS {
+        return Ok(());
+    }
+    let tested = snapshot.tests.iter().any(Option::is_some);
+    let mut header = vec!["", "W-D-L", "score", "Elo ± 95 %"];
+    if tested {
+        header.push("test");
+    }
+    let mut rows = Vec::new();
+    for (pair, test) in pairs.iter().zip(&snapshot.tests) {
+        let elo = pair.comparison.and_then(|compared| compared.elo.ok());
+        let score = pair.comparison.map(|comparison| comparison.score);
+        let names = [pair.first, pair.second].map(|who| shorten(snapshot.name(who), 14));
+        let mut cells = vec![
+            names.join(" - "),
+            format!("{}-{}-{}", pair.wins, pair.draws, pair.losses),
+            score.map_or_else(dash, |score| format!("{:.1}%", 100.0 * score)),
+            elo.map_or_else(dash, |elo| estimate(elo, 0)),
+        ];
+        if tested {
+            cells.push(test.as_ref().map_or_else(dash, |test| match test.decision {
+                None => format!("LLR {:.2}", test.llr),
+                Some(decision) => format!("LLR {:.2}, {}", test.llr, word(decision)),
+            }));
+        }
+        rows.push(cells);
+    }
+    text("\n")?;
+    report::table(&header, rows, |column| (1..4).contains(&column))
+}
+
+/// How long the bots thought, and what they did wrong.
+fn thinking(snapshot: &Snapshot) -> anyhow::Result<()> {
+    let mut rows = Vec::new();
+    let mut fouls = Vec::new();
+    for (_, _, row) in ordered(snapshot) {
+        let figures = &snapshot.figures.bots[row.entrant.index()];
+        let name = snapshot.name(row.entrant);
+        if figures.thinking.count() > 0 {
+            let mut cells = vec![shorten(name, report::LONGEST_NAME)];
+            cells.extend(quantiles(&figures.thinking));
+            rows.push(cells);
+        }
+        let kinds = figures.fouls.iter();
+        let kinds: Vec<String> = kinds
+            .map(|(kind, count)| format!("{} {count}", kind.words()))
+            .collect();
+        if !kinds.is_empty() {
+            fouls.push(format!("{name}: {}", kinds.join(", ")));
+        }
+    }
+    if !rows.is_empty() {
+        let limit = snapshot.definition.limits.per_move;
+        text(&format!("\nthinking time a move, of {limit:?}\n"))?;
+        report::table(&["", "median", "p99", "max"], rows, |column| column > 0)?;
+    }
+    if !fouls.is_empty() {
+        text("\n")?;
+        line(&format!("fouls: {}", fouls.join("; ")))?;
+    }
+    Ok(())
+}
+
+/// What does not count, what the schedule remarks, and what to beware of.
+fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
+    let count = snapshot.count;
+    let mut notes = Vec::new();
+    let standings = &snapshot.standings;
+    let rated = standings.rows.iter().filter_map(|row| row.rating);
+    let compared = standings.pairs.iter();
+    let compared = compared.filter_map(|pair| pair.comparison?.elo.ok());
+    let missing: Option<NoEstimate> = rated.chain(compared).find_map(|elo| elo.error.err());
+    if let Some(why) = missing {
+        notes.push(format!("± ?: {}", no_estimate(why)));
+    }
+    if snapshot.schedule.is_none() {
+        notes.push(
+            "what the schedule leaves to chance is known only at the end, so all complete deals \
+             are counted, also those that were excluded"
+                .to_owned(),
+        );
+    }
+    let (half_played, games) = snapshot.half_played;
+    if half_played > 0 {
+        let (these, do_not) = match half_played {
+            1 => ("deal has", "does not"),
+            _ => ("deals have", "do not"),
+        };
+        notes.push(format!(
+            "{} {these} not been played from every seating and {do_not} count ({})",
+            half_played,
+            plural(games, "game")
+        ));
+    }
+    if count.excluded_groups > 0 {
+        notes.push(format!(
+            "excluded: {}, started before the match was decided or a player was set aside",
+            plural(count.excluded_groups, "deal"),
+        ));
+    }
+    let schedule = snapshot.schedule.iter();
+    let remarks = schedule.flat_map(|schedule| schedule.remarks());
+    notes.extend(remarks.map(|remark| remark.words(|who| snapshot.name(who))));
+    if !notes.is_empty() {
+        text("\n")?;
+    }
+    for note in notes {
+        line(&note)?;
+    }
+    Ok(())
+}
+
+/// What to beware of, on standard error. `first_game` says where the first foul of a
+/// bot lies.
+pub fn warnings(snapshot: &Snapshot, first_game: impl Fn(&arena_store::FirstFoul) -> String) {
+    for aside in &snapshot.set_aside {
+        report::warning(&set_aside(snapshot.name(aside.entrant), aside));
+    }
+    for warning in &snapshot.warnings {
+        report::warning(&match warning {
+            Warning::Fouls { count, first } => format!(
+                "{} committed {}, the first in {}: {}",
+                snapshot.name(first.entrant),
+                plural(*count, "foul"),
+                first_game(first),
+                first.foul
+            ),
+            Warning::RepeatedGames { games, distinct } => format!(
+                "the sample is {}, but only {distinct} distinct: these bots repeat themselves, \
+                 so the error bars are too small",
+                plural(*games, "game")
+            ),
+            Warning::RefereeDelay { excused } => {
+                let bots = excused
+                    .iter()
+                    .map(|(bot, answers)| format!("{} {answers}", snapshot.name(*bot)));
+                format!(
+                    "the referee was late; answers that were in time but for that: {}",
+                    bots.collect::<Vec<_>>().join(", ")
+                )
+            }
+            Warning::UnequalSeats { bots } => {
+                let bots = bots.iter().map(|(bot, seats)| {
+                    let seats: Vec<String> = seats.iter().map(u64::to_string).collect();
+                    format!("{} {}", snapshot.name(*bot), seats.join("-"))
+                });
+                format!(
+                    "unequal seats, which may have decided the results (games by seat): {}",
+                    bots.collect::<Vec<_>>().join(", ")
+                )
+            }
+        });
+    }
+}
+
+/// Why a bot takes no further part.
+pub fn set_aside(name: &str, aside: &SetAside) -> String {
+    let annulled = match aside.annulled {
+        true => "; its games do not count",
+        false => "",
+    };
+    format!("{name} is set aside: {}{annulled}", aside.why)
+}
+
+/// What was counted beside the results.
+pub fn figures(snapshot: &Snapshot) -> anyhow::Result<()> {
+    let figures = &snapshot.figures;
+    let ended = figures.ended.iter();
+    let ended: Vec<String> = ended
+        .map(|(how, games)| format!("{} {games}", how.to_string().replace('-', " ")))
+        .collect();
+    if !ended.is_empty() {
+        text("\n")?;
+        line(&format!("games ended by: {}", ended.join(", ")))?;
+    }
+    let all: u64 = figures.seats.values().sum();
+    if all > 0 {
+        let share = |half: &u64| format!("{:.1}%", 100.0 * *half as f64 / all as f64);
+        let seats: Vec<String> = figures.seats.values().map(share).collect();
+        text(&format!("points by seat: {}\n", seats.join(", ")))?;
+    }
+    for (what, buckets) in [
+        ("work waited for a worker", &figures.queue),
+        ("a commit of the store took", &figures.commit),
+        ("the referee's worst delay in a second", &figures.late),
+    ] {
+        if buckets.count() > 0 {
+            let [median, p99, max] = quantiles(buckets);
+            text(&format!("{what}: median {median}, p99 {p99}, max {max}\n"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Elo, normalised Elo, likelihood of superiority, pairs and test of two.
+fn duel_lines(
+    pair: &Meeting,
+    first: &str,
+    second: &str,
+    test: Option<TestProgress>,
+) -> Vec<String> {
+    let Some(comparison) = pair.comparison else {
+        return vec![wrapped(&format!(
+            "{first} against {second}: no complete deal"
+        ))];
+    };
+    let error = comparison.score_error;
+    let mut lines = vec![wrapped(&format!(
+        "{first} against {second}: {}-{}-{}, {:.1} ± {} % of {}",
+        pair.wins,
+        pair.draws,
+        pair.losses,
+        100.0 * comparison.score,
+        error.map_or_else(|_| "?".to_owned(), |error| format!("{:.1}", 100.0 * error)),
+        plural(pair.wins + pair.draws + pair.losses, "game"),
+    ))];
+    lines.push(match (comparison.elo, comparison.nelo) {
+        (Ok(elo), Ok(nelo)) => {
+            let los = comparison.los;
+            format!(
+                "  Elo {}, normalised {}, LOS {}",
+                estimate(elo, 1),
+                estimate(nelo, 1),
+                los.map_or_else(|_| "?".to_owned(), |los| format!("{:.1}%", 100.0 * los)),
+            )
+        }
+        (Err(why), _) | (_, Err(why)) => wrapped(&format!("  Elo: {}", no_estimate(why))),
+    });
+    if let Some(counts) = &pair.counts {
+        let names = match counts.len() {
+            5 => " (LL LD DD+WL WD WW)",
+            3 => " (L D W)",
+            _ => "",
+        };
+        let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+        lines.push(format!(
+            "  deals by points{names}: {}; even {:.1}%",
+            counts.join(" "),
+            100.0 * comparison.draw_ratio
+        ));
+    }
+    if let Some(test) = test {
+        let (low, high) = test.bounds;
+        let decision = match test.decision {
+            None => "undecided".to_owned(),
+            Some(decision) => format!("{} accepted", word(decision)),
+        };
+        lines.push(format!(
+            "  SPRT: LLR {:.2} in ({low:.2}, {high:.2}), {decision}",
+            test.llr
+        ));
+    }
+    lines
+}
+
+/// Rounds and matches: who has played, who will, as far as it is known.
+pub fn schedule(schedule: &dyn Schedule, names: &[String]) -> anyhow::Result<()> {
+    for round in schedule.rounds() {
+        let begun = round.matches.len();
+        text(&format!("\n{}\n", round.name))?;
+        for one in round.matches.iter().take(MATCHES) {
+            line(&format!("  {}", match_line(one, names)))?;
+        }
+        if begun > MATCHES {
+            text(&format!("  and {} more matches\n", begun - MATCHES))?;
+        }
+    }
+    Ok(())
+}
+
+fn match_line(one: &Match, names: &[String]) -> String {
+    let players = one.players.iter().map(|player| match player {
+        Participant::Entrant(who) => shorten(&names[who.index()], report::LONGEST_NAME),
+        Participant::Filler => "(filler)".to_owned(),
+        Participant::Bye => "(bye)".to_owned(),
+        Participant::Pending(from) => format!("({from})"),
+    });
+    let players: Vec<String> = players.collect();
+    let deals = match (one.over, one.groups) {
+        _ if one.players.contains(&Participant::Bye) => String::new(),
+        (true, 0) => ", not played".to_owned(),
+        (false, 0) => format!(", up to {}", plural(one.most, "deal")),
+        (over, groups) => {
+            let points = one.points.iter().map(|half| half.points().to_string());
+            let so_far = if over { "" } else { " so far" };
+            let points: Vec<String> = points.collect();
+            let deals = plural(groups, "deal");
+            format!(", {} after {deals}{so_far}", points.join(" : "))
+        }
+    };
+    format!("{} {}{deals}", one.id.0, players.join(" - "))
+}
+
+/// A moment as people write it, to the minute.
+pub fn date(unix_ms: i64) -> String {
+    // No calendar goes further.
+    const LAST: i64 = 253_402_300_799_000;
+    let since = Duration::from_millis(unix_ms.clamp(0, LAST) as u64);
+    let text = humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + since).to_string();
+    text.get(..16).unwrap_or(&text).replace('T', " ")
+}
+
+/// A figure and its error bar; without one it is known only roughly.
+fn estimate(estimate: Estimate, digits: usize) -> String {
+    // Adding 0 turns -0 into 0.
+    let scale = 10_f64.powi(digits as i32);
+    let value = (estimate.value * scale).round() / scale + 0.0;
+    match estimate.error {
+        Ok(error) => format!("{value:+.digits$} ± {error:.digits$}"),
+        Err(_) => format!("{value:+.digits$} ± ?"),
+    }
+}
+
+/// Why there is no figure, and what to set for one.
+fn no_estimate(why: NoEstimate) -> String {
+    match why {
+        NoEstimate::TooFewGroups { needs, .. } => {
+            format!("{why}; set deals to {needs} or more")
+        }
+        NoEstimate::Unbounded => format!("{why}; set deals to more"),
+        _ => why.to_string(),
+    }
+}
+
+/// A column's name, where the whole one is long.
+fn short(tie: TieBreak) -> &'static str {
+    match tie {
+        TieBreak::Buchholz => "Buch",
+        TieBreak::SonnebornBerger => "SB",
+        other => other.words(),
+    }
+}
+
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::AcceptH0 => "H0",
+        Decision::AcceptH1 => "H1",
+    }
+}
+
+/// The median, the 99th percentile and the longest.
+fn quantiles(buckets: &Buckets) -> [String; 3] {
+    let times = [buckets.quantile(0.5), buckets.quantile(0.99), buckets.max()];
+    times.map(|us| us.map_or_else(dash, time))
+}
+
+fn number(value: f64) -> String {
+    match value.fract() == 0.0 {
+        true => format!("{value}"),
+        false => format!("{value:.1}"),
+    }
+}
+
+fn dash() -> String {
+    "-".to_owned()
+}
