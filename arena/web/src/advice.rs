@@ -8,7 +8,7 @@ use arena_review::ExpectedScore;
 use referee_core::{PerSeat, Record};
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::{self, ChooseBot};
+use crate::expectation::{self, ChooseBot};
 
 /// What a bot is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -98,7 +98,8 @@ pub fn advise(
         }
         AdviceRequest::Course(record) => {
             let record = Record::parse(record).map_err(|error| failed(&error))?;
-            let course = evaluation::evaluated(&record, analyst).map_err(|error| failed(&error))?;
+            let course =
+                expectation::evaluated(&record, analyst).map_err(|error| failed(&error))?;
             let plies = course.plies.iter();
             let plies = plies.map(|shares: &PerSeat<_>| shares.as_slice().to_vec());
             Ok(Advice::Course {

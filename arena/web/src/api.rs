@@ -10,7 +10,7 @@ use arena_events::{
     standings::StandingsEvent,
     tournament::TournamentEvent,
 };
-use arena_store::{GameRow, TournamentSummary};
+use arena_store::GameRow;
 use arena_tournament::events;
 use axum::{
     Json, Router,
@@ -34,13 +34,10 @@ use crate::{
     caller::Caller,
     error::PageError,
     layout,
-    pages::{
-        game as game_page,
-        games::{self, Asked},
-    },
+    lists::{self, Asked},
+    pages::game as game_page,
     records::{self, read_key},
-    serve::OfSite,
-    site::Site,
+    site::{OfSite, Site},
     standing::Standing,
 };
 
@@ -473,28 +470,9 @@ async fn tournaments(
     let all = site.standings.tournaments().await?;
     let offset = asked.offset.min(all.len() as u64);
     let end = offset.saturating_add(limit).min(all.len() as u64);
-    let items = listed(&site, &all[offset as usize..end as usize]).await?;
+    let items = lists::listed(&site, &all[offset as usize..end as usize]).await?;
     let next = (end < all.len() as u64).then_some(end);
     Ok(Json(TournamentPage { items, next }))
-}
-
-/// Tournaments with their states, as a list has them.
-pub(crate) async fn listed(
-    site: &Site,
-    tournaments: &[TournamentSummary],
-) -> Result<Vec<TournamentEvent>, PageError> {
-    let mut items = Vec::new();
-    for one in tournaments {
-        let is_claimed = site.store.is_claimed(one.id).await?;
-        items.push(TournamentEvent {
-            tournament: one.name.clone(),
-            game: game_name(&one.game),
-            state: events::state(one.state, is_claimed, one.wish),
-            created_unix_ms: one.created_unix_ms,
-            games: one.games,
-        });
-    }
-    Ok(items)
 }
 
 async fn tournament(State(site): OfSite, Path(name): Path<String>) -> Answer<TournamentEvent> {
@@ -593,7 +571,7 @@ async fn games_of(
         ));
     }
     let standing = site.standings.of(&name).await?;
-    let page = games::find(&site, &standing, &filter, limit).await?;
+    let page = lists::find(&site, &standing, &filter, limit).await?;
     Ok(Json(GamePage {
         items: page.games.iter().map(|row| item(&standing, row)).collect(),
         next: page.next,
@@ -615,7 +593,7 @@ async fn game_of(
         after,
         ..Asked::default()
     };
-    let page = games::find(&site, &standing, &filter, 1).await?;
+    let page = lists::find(&site, &standing, &filter, 1).await?;
     let row = page.games.first();
     let row = row.filter(|row| (row.group, row.seating) == (group, seating));
     let row = row.ok_or_else(|| PageError::NotFound(format!("there is no game {key}")))?;
@@ -630,7 +608,7 @@ fn item(standing: &Standing, row: &GameRow) -> GameItem {
     GameItem {
         key: format!("{}.{}", row.group, row.seating),
         match_number: row.matchup.0,
-        players: games::players(standing, row),
+        players: lists::players(standing, row),
         places: row.places.clone(),
         scores: row.scores.clone(),
         reason: row.reason.clone(),

@@ -1,6 +1,6 @@
 //! The style and the script of all pages. Their addresses have a hash, so that browsers keep them.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use axum::{
     Router,
@@ -9,8 +9,6 @@ use axum::{
     routing::get,
 };
 use sha2::{Digest as _, Sha256};
-
-use crate::site::Site;
 
 /// The script, which exports need too.
 pub(crate) const SCRIPT: &str = include_str!("fixed/page.js");
@@ -29,7 +27,8 @@ fn at(name: &str, content: &str, ending: &str) -> String {
     format!("/{name}-{}.{ending}", &hash[..12])
 }
 
-pub(crate) fn routes() -> Router<Arc<Site>> {
+/// The routes to them, in a site of any state.
+pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     const FOREVER: &str = "public, max-age=31536000, immutable";
     let fixed = |kind: &'static str, content: &'static str| {
         move || async move {

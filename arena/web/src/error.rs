@@ -7,11 +7,8 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header::RETRY_AFTER},
     response::{IntoResponse, Response},
 };
-use maud::html;
 use referee_core::{Language, Words};
 use serde_json::json;
-
-use crate::{caller::Caller, layout};
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -179,25 +176,6 @@ impl PageError {
             (Self::Conflict(_), _) => "座位已满。".to_owned(),
             _ => "没有所请求的页面、比赛或对局。".to_owned(),
         }
-    }
-
-    /// As a page.
-    pub(crate) fn page(&self, caller: &Caller) -> Response {
-        let language = caller.language;
-        let title = match self.status() {
-            StatusCode::NOT_FOUND => language.pick("Not found", "未找到"),
-            StatusCode::FORBIDDEN => language.pick("Not allowed", "不允许"),
-            StatusCode::INTERNAL_SERVER_ERROR => language.pick("Our failure", "服务器出错"),
-            _ => language.pick("Not possible", "无法完成"),
-        };
-        let body = html! {
-            h1 { (title) }
-            p { (self.told(language)) }
-            p { a href="/" { (language.pick("To the front page", "回到首页")) } }
-        };
-        let mut response = layout::page(caller, title, &body);
-        self.mark(&mut response);
-        response
     }
 
     /// Says in the head of an answer what it is.

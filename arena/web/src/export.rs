@@ -9,13 +9,11 @@ use referee_core::Record;
 use crate::{
     assets::{SCRIPT, STYLE},
     error::PageError,
-    evaluation::{self, ChooseBot},
+    evaluation,
+    expectation::{self, ChooseBot},
     language::Language,
-    pages::{
-        self,
-        games::{self, Asked},
-        tournament,
-    },
+    lists::{self, Asked},
+    pages::{self, games, tournament},
     plot,
     standing::{self, Standing},
     viewer::{self, Game, Position},
@@ -40,7 +38,7 @@ pub fn game_html(
     analyst: &ChooseBot,
     language: Language,
 ) -> Result<String, ExportError> {
-    let course = evaluation::evaluated(&record, analyst)?;
+    let course = expectation::evaluated(&record, analyst)?;
     let game = Game::of(record.printable())?;
     let title = game.names().join(" – ");
     // A closing tag in it would end the element.
@@ -73,7 +71,7 @@ pub async fn tournament_html(
 ) -> Result<String, ExportError> {
     let standing = standing_of(store, name).await?;
     let standings = &standing.standings;
-    let page = games::find_in(store, &standing, &Asked::default(), GAMES).await?;
+    let page = lists::find_in(store, &standing, &Asked::default(), GAMES).await?;
     let kind = referee_games::game(&standing.tournament.game);
     let body = html! {
         h1 { (name) }

@@ -1,13 +1,17 @@
 //! What all pages have around them.
 
-use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use axum::{
+    http::StatusCode,
+    response::{Html, IntoResponse as _, Redirect, Response},
+};
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{
     assets::{SCRIPT_AT, STYLE_AT},
     caller::{Caller, Theme},
-    feed::Frame,
+    error::PageError,
+    frame::Frame,
     language::Language,
 };
 
@@ -45,6 +49,27 @@ fn is_own_path(path: &str) -> bool {
     path.starts_with('/')
         && !path.starts_with("//")
         && (path.bytes()).all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+}
+
+impl PageError {
+    /// As a page.
+    pub(crate) fn page(&self, caller: &Caller) -> Response {
+        let language = caller.language;
+        let title = match self.status() {
+            StatusCode::NOT_FOUND => language.pick("Not found", "未找到"),
+            StatusCode::FORBIDDEN => language.pick("Not allowed", "不允许"),
+            StatusCode::INTERNAL_SERVER_ERROR => language.pick("Our failure", "服务器出错"),
+            _ => language.pick("Not possible", "无法完成"),
+        };
+        let body = html! {
+            h1 { (title) }
+            p { (self.told(language)) }
+            p { a href="/" { (language.pick("To the front page", "回到首页")) } }
+        };
+        let mut response = page(caller, title, &body);
+        self.mark(&mut response);
+        response
+    }
 }
 
 /// The element of a block as a page begins with it.

@@ -4,7 +4,6 @@ use std::{net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    extract::State,
     http::{Uri, header::CACHE_CONTROL},
     middleware,
     response::Response,
@@ -202,6 +201,3 @@ pub(crate) async fn serve_connection(
         tracing::debug!(%error, "a connection of a browser has failed");
     }
 }
-
-/// What the site is, for handlers.
-pub(crate) type OfSite = State<Arc<Site>>;

@@ -3,17 +3,24 @@
 use std::sync::Arc;
 
 use arena_store::Store;
+use axum::{
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
 use ipnet::IpNet;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     advice::Adviser,
-    client::Proxies,
+    client::{Client, Proxies},
+    error::{Full, PageError},
     evaluation::Evaluations,
-    feed::Feeds,
+    feed::{self, Feeds},
+    frame::Frame,
     hub::Hub,
     people::{People, PeopleOptions},
-    places::ClientPlaces,
+    places::{ClientPlaces, NoPlace},
     queue::WorkQueue,
     standing::Standings,
 };
@@ -57,6 +64,9 @@ pub(crate) struct Site {
     pub(crate) stop: CancellationToken,
 }
 
+/// What the site is, for handlers.
+pub(crate) type OfSite = State<Arc<Site>>;
+
 impl Site {
     pub(crate) fn new(options: SiteOptions, stop: CancellationToken) -> Self {
         let SiteOptions {
@@ -90,5 +100,31 @@ impl Site {
             hub,
             stop,
         }
+    }
+    /// Lets a client follow a topic, as [`Feeds::follow`] has it: it is sent all, and then what
+    /// changes. After a while that ends, and the browser comes again where it is still there. `held`
+    /// is dropped when it goes.
+    pub(crate) fn follow<R, F, H>(
+        &self,
+        client: Client,
+        topic: String,
+        heard: watch::Receiver<u64>,
+        held: H,
+        render: R,
+    ) -> Response
+    where
+        R: FnMut() -> F + Send + 'static,
+        F: Future<Output = Option<Frame>> + Send,
+        H: Send + 'static,
+    {
+        let place = match self.followers.take(client) {
+            Ok(place) => place,
+            Err(NoPlace::Full) => return PageError::from(Full::Followers).into_response(),
+            Err(NoPlace::Enough) => {
+                return PageError::from(Full::FollowersOfClient).into_response();
+            }
+        };
+        let following = self.feeds.follow(topic, heard, render);
+        feed::events(following, self.stop.clone(), (place, held)).into_response()
     }
 }

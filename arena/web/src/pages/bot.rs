@@ -14,7 +14,7 @@ use crate::{
     layout::{self, part},
     pages::{self, tournament},
     plot::{self, Bar},
-    serve::OfSite,
+    site::OfSite,
     viewer::time,
 };
 

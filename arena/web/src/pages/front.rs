@@ -11,13 +11,12 @@ use tokio::sync::Mutex;
 use crate::{
     caller::Caller,
     error::PageError,
-    feed::{Block, Frame},
+    frame::{Block, Frame},
     hub::Mirror,
     language::Language,
     layout::{self, part},
     pages::{self, live},
-    serve::OfSite,
-    site::Site,
+    site::{OfSite, Site},
 };
 
 /// So many boards are shown.

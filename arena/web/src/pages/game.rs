@@ -15,11 +15,11 @@ use serde::Deserialize;
 use crate::{
     caller::Caller,
     error::PageError,
-    evaluation::{self, Course},
+    evaluation,
+    expectation::Course,
     layout::{self, part},
     records,
-    serve::OfSite,
-    site::Site,
+    site::{OfSite, Site},
     viewer::{self, Game, Position},
 };
 

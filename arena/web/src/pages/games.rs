@@ -1,110 +1,26 @@
 //! The games of a tournament, by bot, by match, with fouls.
 
-use arena_ladder::MatchId;
-use arena_store::{GameFilter, GameRow, Store};
+use arena_store::GameRow;
 use axum::{
     extract::{Path, Query, State},
     response::Response,
 };
 use maud::{Markup, html};
-use serde::Deserialize;
 
 use crate::{
     caller::Caller,
     error::PageError,
     language::Language,
     layout::{self, part},
+    lists::{Asked, PageOfGames, find, players},
     pages::{self, tournament},
-    records::read_key,
-    serve::OfSite,
-    site::Site,
+    site::OfSite,
     standing::Standing,
     viewer::time,
 };
 
 /// So many are on a page.
-pub(crate) const PAGE: u32 = 50;
-/// At most so many are read for a page of one pairing.
-const SCANNED: u32 = 2_000;
-
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Asked {
-    /// The last game of the page before.
-    pub(crate) after: Option<String>,
-    pub(crate) bot: Option<String>,
-    pub(crate) against: Option<String>,
-    #[serde(rename = "match")]
-    pub(crate) matchup: Option<u32>,
-    pub(crate) fouls: Option<u8>,
-}
-
-/// A page of games.
-pub(crate) struct PageOfGames {
-    pub(crate) games: Vec<GameRow>,
-    /// What the next page is after.
-    pub(crate) next: Option<String>,
-}
-
-/// Finds a page of games.
-pub(crate) async fn find(
-    site: &Site,
-    standing: &Standing,
-    asked: &Asked,
-    most: u32,
-) -> Result<PageOfGames, PageError> {
-    find_in(&site.store, standing, asked, most).await
-}
-
-/// The same in a store.
-pub(crate) async fn find_in(
-    store: &Store,
-    standing: &Standing,
-    asked: &Asked,
-    most: u32,
-) -> Result<PageOfGames, PageError> {
-    let entrants = &standing.tournament.entrants;
-    let number = |name: &str| {
-        let at = entrants.iter().position(|entrant| entrant.name == name);
-        at.map(|at| arena_ladder::Entrant::new(at as u32))
-            .ok_or_else(|| PageError::NotFound(format!("there is no bot \"{name}\" in it")))
-    };
-    let entrant = asked.bot.as_deref().map(number).transpose()?;
-    let other = asked.against.as_deref().map(number).transpose()?;
-    let filter = GameFilter {
-        after: asked.after.as_deref().map(read_key).transpose()?,
-        matchup: asked.matchup.map(MatchId),
-        entrant,
-        only_fouls: asked.fouls == Some(1),
-    };
-    let read = if other.is_some() { SCANNED } else { most };
-    let mut games = store.games(standing.tournament.id, &filter, read).await?;
-    let mut is_cut = games.len() == read as usize;
-    if let Some(other) = other {
-        let last = games.last().map(|row| (row.group, row.seating));
-        games.retain(|row| row.lineup.contains(&Some(other)));
-        if games.len() > most as usize {
-            games.truncate(most as usize);
-            is_cut = true;
-        } else if is_cut {
-            let next = last.map(|(group, seating)| format!("{group}.{seating}"));
-            return Ok(PageOfGames { games, next });
-        }
-    }
-    let last = games.last().filter(|_| is_cut);
-    let next = last.map(|row| format!("{}.{}", row.group, row.seating));
-    Ok(PageOfGames { games, next })
-}
-
-/// Who sat where.
-pub(crate) fn players(standing: &Standing, row: &GameRow) -> Vec<String> {
-    let entrants = &standing.tournament.entrants;
-    let names = row.order.iter().map(|&place| match row.lineup[place] {
-        Some(who) => entrants[who.index()].name.clone(),
-        None => arena_tournament::filler_name(place),
-    });
-    names.collect()
-}
-
+const PAGE: u32 = 50;
 pub(crate) async fn show(
     caller: Caller,
     State(site): OfSite,

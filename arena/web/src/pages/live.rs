@@ -11,12 +11,12 @@ use referee_worker::lease::GameKey;
 use crate::{
     caller::Caller,
     error::PageError,
-    feed::{Block, Frame},
+    frame::{Block, Frame},
     hub::Mirror,
     language::Language,
     layout::{self, part},
     records::read_key,
-    serve::OfSite,
+    site::OfSite,
     viewer::time,
 };
 

@@ -17,13 +17,12 @@ use referee_games::game;
 use crate::{
     caller::Caller,
     error::PageError,
-    feed::{Block, Frame},
+    frame::{Block, Frame},
     language::Language,
     layout::{self, part},
     pages,
     plot::{self, Bar},
-    serve::OfSite,
-    site::Site,
+    site::{OfSite, Site},
     standing::Standing,
     viewer::time,
 };

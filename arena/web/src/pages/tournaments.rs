@@ -9,12 +9,12 @@ use referee_games::game;
 use serde::Deserialize;
 
 use crate::{
-    api::listed,
     caller::Caller,
     error::PageError,
     layout::{self, part},
+    lists::listed,
     pages,
-    serve::OfSite,
+    site::OfSite,
 };
 
 /// So many are on a page.

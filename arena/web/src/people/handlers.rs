@@ -31,8 +31,7 @@ use crate::{
     evaluation::PATIENCE,
     feed, layout,
     pages::game as game_page,
-    serve::OfSite,
-    site::Site,
+    site::{OfSite, Site},
     viewer::Game,
 };
 

@@ -18,7 +18,7 @@ use crate::{
     advice::NoAdvice,
     caller::Browser,
     evaluation,
-    feed::{Block, Frame},
+    frame::{Block, Frame},
     language::Language,
     layout,
 };

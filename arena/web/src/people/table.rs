@@ -30,7 +30,7 @@ use crate::{
     caller::Browser,
     client::Client,
     error::Full,
-    evaluation::Expected,
+    expectation::Expected,
 };
 
 /// So many things people do may wait while bots think.
