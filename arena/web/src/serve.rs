@@ -81,7 +81,7 @@ pub(crate) fn routes(site: &Arc<Site>) -> Router {
             "/t/{tournament}/live/{game}/events",
             get(pages::live::events),
         )
-        .merge(people::routes())
+        .merge(people::handlers::routes())
         .merge(assets::routes())
         .fallback(nothing);
     let compressed = CompressionLayer::new().compress_when(DefaultPredicate::new().and(
@@ -146,7 +146,12 @@ pub async fn serve_until(options: SiteOptions, listener: TcpListener, stop: Canc
     let bound = site.connections.all();
     let mut incoming = pin!(incoming_http_1(listener, None, bound, HANDSHAKE));
     let mut connections = JoinSet::new();
-    let looking_after = people::look_after(&site);
+    let looking_after = async {
+        match &site.people {
+            Some(people) => people.look_after().await,
+            None => std::future::pending().await,
+        }
+    };
     let accepting = async {
         while let Some(stream) = incoming.next().await {
             while connections.try_join_next().is_some() {}
@@ -173,7 +178,9 @@ pub async fn serve_until(options: SiteOptions, listener: TcpListener, stop: Canc
         () = async { tokio::join!(accepting, looking_after, site.feeds.look_after()); } => {}
     }
     connections.shutdown().await;
-    people::put_away(&site).await;
+    if let Some(people) = &site.people {
+        people.put_away().await;
+    }
 }
 
 /// Serves one connection, for so long as one may last.

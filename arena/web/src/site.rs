@@ -101,6 +101,16 @@ impl Site {
             stop,
         }
     }
+
+    /// The games of people; an error where nobody may play.
+    pub(crate) fn people(&self) -> Result<&Arc<People>, PageError> {
+        self.people.as_ref().ok_or_else(|| {
+            PageError::NotFound(
+                "nobody can play here: the arena was started with --no-play".to_owned(),
+            )
+        })
+    }
+
     /// Lets a client follow a topic, as [`Feeds::follow`] has it: it is sent all, and then what
     /// changes. After a while that ends, and the browser comes again where it is still there. `held`
     /// is dropped when it goes.

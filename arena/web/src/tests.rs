@@ -36,7 +36,7 @@ use crate::{
     advice::{Advice, Adviser, NoAdvice},
     feed,
     guard::PeerAddress,
-    people::{self, PeopleOptions, RecordBounds, SeatedPlayer},
+    people::{PeopleOptions, RecordBounds, SeatedPlayer},
     serve::{routes, serve_connection},
     site::{Site, SiteOptions},
 };
@@ -386,7 +386,7 @@ async fn a_game_in_which_nothing_is_played_ends_although_its_page_is_open() {
     let page = Page::new().await;
     pause();
     let site = page.site.clone();
-    tokio::spawn(async move { people::look_after(&site).await });
+    tokio::spawn(async move { site.people().unwrap().look_after().await });
     // It goes on with the games that it finds when it begins: there are none yet.
     tokio::task::yield_now().await;
     let mut eva = Browser::at("192.0.2.1");

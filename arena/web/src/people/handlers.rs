@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::{
     People,
     kept::{self, Chair, KeptGame},
-    of_site, pages,
+    pages,
     table::{Act, Refused, Table},
 };
 use crate::{
@@ -60,7 +60,7 @@ struct Chosen {
 }
 
 async fn lobby(caller: Caller, State(site): OfSite, Query(chosen): Query<Chosen>) -> Response {
-    let people = match of_site(&site) {
+    let people = match site.people() {
         Ok(people) => people,
         Err(error) => return error.page(&caller),
     };
@@ -75,7 +75,7 @@ async fn begin(
     State(site): OfSite,
     Form(form): Form<BTreeMap<String, String>>,
 ) -> Response {
-    let people = match of_site(&site) {
+    let people = match site.people() {
         Ok(people) => people,
         Err(error) => return error.page(&caller),
     };
@@ -188,6 +188,7 @@ fn read_settings(
             "invite" => (format!("guest-{at}"), Chair::Person { browser: None }),
             spec => {
                 let mut known = people
+                    .context
                     .opponents(info)
                     .filter(|one| spec.is_empty() || one.entry.spec == spec);
                 let Some(bot) = known.next() else {
@@ -238,7 +239,7 @@ fn random_bytes() -> Result<[u8; 32], PageError> {
 }
 
 fn find(site: &Arc<Site>, id: &str) -> Result<Option<Arc<Table>>, PageError> {
-    Ok(of_site(site)?.table(id))
+    Ok(site.people()?.table(id))
 }
 
 /// A game in which something can be done.
@@ -430,8 +431,8 @@ fn done(
 }
 
 fn kept_record(site: &Arc<Site>, id: &str) -> Result<String, PageError> {
-    let people = of_site(site)?;
-    let read = kept::read_record(&people.options.folder, id);
+    let people = site.people()?;
+    let read = kept::read_record(&people.context.options.folder, id);
     let read = read.map_err(|error| PageError::system("a record can't be read", error))?;
     read.ok_or_else(|| PageError::NotFound("there is no such game".to_owned()))
 }

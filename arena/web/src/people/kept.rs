@@ -14,7 +14,7 @@ use referee_core::{Record, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::RecordBounds;
+use super::options::RecordBounds;
 use crate::{caller::Browser, client::Client};
 
 /// A game as it is kept.

@@ -80,7 +80,7 @@ fn settings(
                 label {
                     span { (language.pick("Against", "对手")) }
                     select name="against" {
-                        @for one in people.opponents(info) {
+                        @for one in people.context.opponents(info) {
                             option value=(one.entry.spec) {
                                 @match one.strength {
                                     Some((at, of)) => {

@@ -21,9 +21,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    LONGEST, People, STANDSTILL,
+    context::TableContext,
     kept::{self, Chair, KeptGame},
-    seating,
 };
 use crate::{
     advice::{Advice, AdviceRequest, Adviser, NoAdvice},
@@ -35,6 +34,10 @@ use crate::{
 
 /// So many things people do may wait while bots think.
 const WAITING: usize = 16;
+/// Whoever is asked has resigned where nothing was played for so long, even if their page is open.
+const STANDSTILL: Duration = Duration::from_secs(2 * 3600);
+/// No game lasts longer: whoever is asked then has resigned.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// How long a game that is over is still shown as a table.
 const LINGER: Duration = Duration::from_secs(10 * 60);
 
@@ -152,7 +155,7 @@ pub(crate) struct Table {
     stop: CancellationToken,
     ended: CancellationToken,
     kept: Mutex<KeptGame>,
-    people: Arc<People>,
+    context: Arc<TableContext>,
 }
 
 /// A page of a browser is open as long as this is there.
@@ -163,8 +166,8 @@ pub(crate) struct Presence {
 
 impl Table {
     /// Begins it, or goes on with it.
-    pub(crate) fn start(
-        people: Arc<People>,
+    pub(super) fn start(
+        context: Arc<TableContext>,
         kind: &'static dyn GameKind,
         kept: KeptGame,
     ) -> Arc<Self> {
@@ -198,7 +201,7 @@ impl Table {
             stop: CancellationToken::new(),
             ended: CancellationToken::new(),
             kept: Mutex::new(kept),
-            people,
+            context,
         });
         tokio::spawn(table.clone().run(heard, shows));
         table
@@ -398,7 +401,7 @@ impl Table {
     /// Keeps it as it stands. It goes on where it can't be kept.
     fn keep(&self) {
         let kept = self.kept.lock().clone();
-        if let Err(error) = kept::write(&self.people.options.folder, &kept) {
+        if let Err(error) = kept::write(&self.context.options.folder, &kept) {
             tracing::error!(id = self.id, %error, "a game of people can't be kept");
         }
     }
@@ -411,9 +414,9 @@ impl Table {
         let kept = self.kept.lock().clone();
         // What failed, and whether the game can go on another time.
         let played = async {
-            let seating = seating(&self.people, self.kind, &kept)
+            let seating = (self.context.seating(self.kind, &kept))
                 .map_err(|error| (error.to_string(), false))?;
-            let context = &self.people.options.context;
+            let context = &self.context.options.context;
             let resumed = PeopleGame::resume(seating, kept.answers.clone(), context);
             resumed.await.map_err(|error| {
                 let is_ours = matches!(error, PlayError::Shortage(_) | PlayError::Socket(_));
@@ -440,7 +443,7 @@ impl Table {
             }
             Err((failed, is_kept)) => {
                 tracing::warn!(id = self.id, failed, "a game of people can't be played");
-                let folder = &self.people.options.folder;
+                let folder = &self.context.options.folder;
                 if !is_kept && let Err(error) = kept::remove(folder, &self.id) {
                     tracing::error!(id = self.id, %error, "it can't be removed");
                 }
@@ -565,7 +568,7 @@ impl Table {
             Act::Evaluate(client) => match game.evaluation(seat) {
                 Err(_) => Err(Refused::NotAsked),
                 Ok(question) => {
-                    let (table, adviser) = (self.clone(), self.people.adviser.clone());
+                    let (table, adviser) = (self.clone(), self.context.adviser.clone());
                     let work = move || {
                         let expected = expected(&question, &adviser)?;
                         table.evaluations.lock().insert(seat, (now, expected));
@@ -578,7 +581,7 @@ impl Table {
             Act::Hint(client) => match game.hint(seat) {
                 Err(_) => Err(Refused::NotAsked),
                 Ok(question) => {
-                    let adviser = self.people.adviser.clone();
+                    let adviser = self.context.adviser.clone();
                     return self.think(client, move || hint(question, &adviser), reply);
                 }
             },
@@ -629,7 +632,7 @@ impl Table {
         work: impl FnOnce() -> Result<Done, Refused> + Send + 'static,
         mut reply: oneshot::Sender<Result<Done, Refused>>,
     ) {
-        match self.people.queue.submit(client, work) {
+        match self.context.queue.submit(client, work) {
             Err(full) => {
                 let _ = reply.send(Err(Refused::Full(full)));
             }
@@ -658,11 +661,11 @@ impl Table {
     /// Writes the record.
     fn finish(&self, game: &PeopleGame) {
         if let Some(record) = game.record() {
-            let folder = &self.people.options.folder;
+            let folder = &self.context.options.folder;
             if let Err(error) = kept::finish(folder, &self.id, record) {
                 tracing::error!(id = self.id, %error, "the record of a game of people can't be kept");
             }
-            self.people.prune();
+            self.context.prune();
         }
         self.over();
     }
