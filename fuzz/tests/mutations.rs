@@ -3,6 +3,12 @@
 //! target does not stand is written to `target/fuzz-found`; it belongs into the corpus.
 //!
 //! `cargo test -p fuzz-targets -- target NAME TRIES SEED` tries other inputs of one target.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test"
+)]
 #![expect(clippy::unwrap_used, reason = "this is how a test fails")]
 
 use std::{

@@ -1,6 +1,13 @@
 //! What a developer runs: `cargo xtask test`, `lint`, `bench`, `images`, `manifests`, `soak`,
 //! `strength`. One file a verb; nothing here is part of what is shipped.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a program"
+)]
+
 mod bench;
 mod images;
 mod languages;

@@ -3,6 +3,8 @@
 //! one arena, so that what else the machine does is the same for both. Then 200 people who ask for
 //! pages of a tournament of 100,000 games.
 
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
+
 use std::{
     fs,
     io::{self, BufRead as _, BufReader},

@@ -4,6 +4,8 @@
 //! With another build of `arena` in `BENCH_BASE` the costs of both are measured in
 //! turns.
 
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
+
 use std::{
     env, fs,
     io::{BufRead as _, BufReader},

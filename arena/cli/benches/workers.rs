@@ -10,6 +10,8 @@
 //!
 //! Without a name all three are run.
 
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
+
 #[path = "workers/idle.rs"]
 mod idle;
 #[path = "workers/known.rs"]

@@ -1,5 +1,14 @@
 //! `arena`: arranges games between bots and shows how they went.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests read what they have written"
+    )
+)]
+
 mod beside;
 mod classic;
 mod play;

@@ -1,4 +1,5 @@
 //! The page for programmers, the schema in docs, and the types say the same.
+#![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 use std::{collections::BTreeSet, fs, path::PathBuf};

@@ -9,6 +9,8 @@
 //! `cargo bench --profile dist -p arena-kubernetes --bench fleet -- [GAMES [PODS]]`. SQLite; and
 //! PostgreSQL where `ARENA_TEST_POSTGRES` names an empty database.
 
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
+
 use std::{
     collections::{BTreeMap, VecDeque},
     fs,

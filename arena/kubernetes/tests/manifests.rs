@@ -1,5 +1,6 @@
 //! What the kustomizations of deploy/kubernetes give, read by the types of the API: nothing in it is
 //! unknown to them.
+#![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{collections::BTreeSet, fs, path::Path};

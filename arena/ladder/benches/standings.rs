@@ -1,5 +1,7 @@
 //! How long the standings of 100,000 games take, on one core.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::{
     hint::black_box,
     time::{Duration, Instant},

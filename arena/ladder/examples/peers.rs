@@ -1,6 +1,8 @@
 //! Prints random results and what this crate makes of them, one JSON object a
 //! line, for `tests/peers.py` to compute anew with other people's programs.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use arena_ladder::{
     Entrant, GroupCount, HalfPoints, Seatings, Sprt, Standings,
     bradley_terry::{self, Pair},

@@ -1,6 +1,8 @@
 //! What the record of a game costs, in CPU time of one thread: its text with both
 //! hashes, packing, unpacking and parsing. Random games of every registered game.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::{
     hint::black_box,
     time::{Duration, Instant},

@@ -2,6 +2,8 @@
 //! table of standings, memory. SQLite; and PostgreSQL where `ARENA_TEST_POSTGRES`
 //! names an empty database, of which only our own side is counted.
 
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
+
 use std::{
     fmt::Write as _,
     fs,

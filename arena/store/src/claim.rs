@@ -107,6 +107,7 @@ impl Store {
     /// # Errors
     ///
     /// The database fails.
+    #[expect(clippy::disallowed_methods, reason = "the lock is our own file")]
     pub async fn is_claimed(&self, id: TournamentId) -> Result<bool, StoreError> {
         match &self.base.location {
             Location::File(path) => {
@@ -261,6 +262,7 @@ fn lock_file(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the kernel tells it")]
 fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .map_or_else(|_| "this machine".to_owned(), |name| name.trim().to_owned())

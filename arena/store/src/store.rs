@@ -397,6 +397,10 @@ impl Base {
 
 /// Creates the folder and the file. The returned lock keeps other processes from
 /// creating the file or the tables at the same time: SQLite's migrator has no lock.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a folder is opened, to be locked"
+)]
 async fn prepare(path: &Path) -> io::Result<File> {
     let path = path.to_owned();
     let prepare = move || {

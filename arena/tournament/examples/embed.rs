@@ -6,6 +6,8 @@
 //! cargo run --release -p arena-tournament --example embed -- target/release/bot
 //! ```
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::{env, error::Error, path::absolute, process::Command, sync::Arc};
 
 use arena_events::{Event, Line};

@@ -2,6 +2,13 @@
 //! move's features is fitted to the points at the end of the round, by stochastic gradients, while
 //! its own greatest worth, with errors, is what it plays. The same arguments give the same file.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a program"
+)]
+
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use ai4::{

@@ -1,5 +1,7 @@
 //! How much memory an engine takes: its deals, a search, and an end too large to be solved.
 
+#![allow(clippy::disallowed_methods, reason = "a test")]
+
 use std::{fs, sync::Arc};
 
 use ai4::{CardSet, Endgame, Engine, Limit, Options, Round, Settings, Table, worth::Weights};

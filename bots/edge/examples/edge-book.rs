@@ -5,6 +5,13 @@
 //! each from an empty table, so that the same numbers give the same file. It can be stopped at any
 //! moment and called again: it continues with the file.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a program"
+)]
+
 use std::{
     collections::HashMap,
     fs,

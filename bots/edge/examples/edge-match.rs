@@ -6,6 +6,8 @@
 //! worse than the best one by at most so many discs, by chance. Limits of nodes or depth with one thread give the
 //! same games again.
 
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
+
 mod shared;
 
 use std::{fs, num::NonZeroUsize, path::PathBuf, str::FromStr, sync::Arc, time::Duration};

@@ -2,6 +2,8 @@
 //! of positions as arguments, or all of them. Ends with 1 where a score is not the known one or
 //! the move is not one of the best.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
 use std::{num::NonZeroUsize, process::ExitCode, time::Instant};
 
 use clap::Parser;

@@ -1,6 +1,8 @@
 //! Counts the lines from the start, to this many plies (default 10), and prints a table.
 //! Ends with 1 where a count is not the known one.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
 use std::{process::ExitCode, time::Instant};
 
 use edge::Board;

@@ -2,6 +2,8 @@
 //! thread and with more, over positions from games of the engine itself. The runs of a position
 //! follow one another, each from an empty table, so that other work on the machine disturbs both.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 mod shared;
 
 use std::{num::NonZeroUsize, time::Instant};

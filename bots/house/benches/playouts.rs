@@ -1,5 +1,7 @@
 //! Playouts a second of `uct` on one core, and how they grow with time.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::time::{Duration, Instant};
 
 use house_bots::uct::Search;

@@ -2,6 +2,8 @@
 //! above, on random boards, each from either side. Seeds are fixed and work is
 //! counted in playouts, so it prints the same again.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::{
     sync::atomic::{AtomicU32, Ordering},
     thread,

@@ -245,6 +245,7 @@ pub fn catalogue() -> String {
 
 /// Runs a bot until it is asked to stop.
 #[must_use]
+#[expect(clippy::print_stderr, reason = "it is the whole program of a bot")]
 pub fn main(spec: &str) -> ExitCode {
     match bot(spec) {
         Ok(bot) => bot.main(),

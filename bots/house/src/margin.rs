@@ -48,6 +48,7 @@ impl Margin {
 
 impl Waited {
     /// Of this thread, as Linux counts it; none where it can't be known.
+    #[expect(clippy::disallowed_methods, reason = "the kernel tells it")]
     pub(crate) fn now() -> Option<Self> {
         Self::read(&fs::read_to_string("/proc/thread-self/schedstat").ok()?)
     }

@@ -4,6 +4,8 @@
 //! (a container's first process has to), starts the bot again when it has crashed, and lets only
 //! so much of its output through. With the bot it ends, and with its exit code.
 
+#![allow(clippy::disallowed_methods, reason = "a program")]
+
 mod budget;
 mod output;
 mod settings;

@@ -116,6 +116,7 @@ impl Bot {
     /// environment variable `BOT_LISTEN` says: `unix:PATH` or
     /// `tcp:HOST:PORT`.
     #[must_use]
+    #[expect(clippy::print_stderr, reason = "it is the whole program of a bot")]
     pub fn main(self) -> ExitCode {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -75,6 +75,7 @@ pub fn router(routes: Routes) -> Router {
 /// # Errors
 ///
 /// [`ListenError`].
+#[expect(clippy::print_stdout, reason = "it is the whole program of a bot")]
 pub async fn listen(router: Router) -> Result<(), ListenError> {
     let address = env::var("BOT_LISTEN").unwrap_or_else(|_| DEFAULT_ADDRESS.to_owned());
     let stop = stop_signal()?.shared();
@@ -120,6 +121,10 @@ pub async fn listen(router: Router) -> Result<(), ListenError> {
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The connections to a listener. One that can't be accepted is no end.
+#[expect(
+    clippy::print_stderr,
+    reason = "the log of a bot is its standard error"
+)]
 fn accepted<S>(incoming: impl Stream<Item = io::Result<S>>) -> impl Stream<Item = io::Result<S>> {
     incoming.filter_map(|accepted| async move {
         if let Err(error) = &accepted {
@@ -141,6 +146,10 @@ fn over_tcp(listener: TcpListener) -> impl Stream<Item = io::Result<TcpStream>> 
 }
 
 /// Listens for SIGTERM and SIGINT; the future ends when one of them comes.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is the whole program of a bot"
+)]
 fn stop_signal() -> io::Result<impl Future<Output = ()> + Send> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -1,6 +1,8 @@
 //! Plays rounds without a referee and without protocol, with several amounts of work on the same
 //! deals: the arcade case, or against a seat that plays as `shanten` does.
 
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
+
 #[path = "shared/measure.rs"]
 mod measure;
 #[path = "shared/round.rs"]

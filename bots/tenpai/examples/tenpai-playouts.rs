@@ -8,6 +8,8 @@
 //! With `--seen` the playouts know the other seat's hand. A player of the game does not, so it gains less by
 //! playouts.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
 #[path = "shared/measure.rs"]
 mod measure;
 #[path = "shared/round.rs"]

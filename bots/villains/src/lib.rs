@@ -2,6 +2,13 @@
 //! always the same. They show that the referee and the check find it. `villain KIND`
 //! is one of them, and its `--help` is the catalogue.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a program, which does wrong on purpose"
+)]
+
 mod callbacks;
 mod escapes;
 mod foul;

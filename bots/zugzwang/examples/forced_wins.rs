@@ -10,6 +10,8 @@
 //! `quiet` there is no win by threats within 17 plies, all moves are considered, and no win at all
 //! is shorter.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
 use std::collections::HashMap;
 
 use clap::Parser;

@@ -2,6 +2,8 @@
 //! positions from games of the engine itself. The two runs of a position follow one another, each from an
 //! empty table, so that other work on the machine disturbs both.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::{num::NonZeroUsize, time::Instant};
 
 use clap::Parser;

@@ -2,6 +2,8 @@
 //! itself, `fit` finds the weights that predict their results best, by logistic
 //! regression.
 
+#![allow(clippy::print_stderr, clippy::disallowed_methods, reason = "a program")]
+
 use std::{
     error::Error,
     fs,

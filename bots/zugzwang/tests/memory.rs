@@ -1,6 +1,7 @@
 //! The memory that an engine takes. It is the only test of its file, so that no other takes memory
 //! at the same time.
 
+#![allow(clippy::disallowed_methods, reason = "a test")]
 #![cfg(target_os = "linux")]
 
 use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position};

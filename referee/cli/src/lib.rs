@@ -2,6 +2,12 @@
 //! cores, signals, and the hidden verbs that it starts itself with. The programs are
 //! `referee` here and `arena`.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program: what two of them have in common"
+)]
+
 mod bot_at;
 pub mod bots;
 mod cache;

@@ -1,5 +1,7 @@
 //! `referee`: plays the games that it is asked to play.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
 use std::{io::IsTerminal as _, process::ExitCode};
 
 use clap::Parser as _;

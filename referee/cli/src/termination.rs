@@ -50,6 +50,10 @@ fn write(path: &Path, words: &str) -> io::Result<()> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test reads what it has written"
+)]
 mod tests {
     use std::fs;
 

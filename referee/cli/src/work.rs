@@ -320,6 +320,7 @@ fn refused(error: &anyhow::Error) -> Option<Refused> {
 }
 
 /// How much memory this machine has.
+#[expect(clippy::disallowed_methods, reason = "the kernel tells it")]
 fn memory_mib() -> Option<u64> {
     let about = std::fs::read_to_string("/proc/meminfo").ok()?;
     let total = about

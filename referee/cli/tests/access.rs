@@ -1,4 +1,5 @@
 //! Who may call `referee serve`, and which bots it dials.
+#![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "this is how a test fails")]
 
 use std::{

@@ -1,4 +1,5 @@
 //! Sockets that one user makes and another one connects to. Only root can become both.
+#![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "this is how a test fails")]
 
 use std::{

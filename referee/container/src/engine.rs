@@ -298,6 +298,7 @@ pub(crate) fn open(socket: &Path) -> Result<Docker, Error> {
 /// # Errors
 ///
 /// It could not be looked at: this process may not open another file, for instance.
+#[expect(clippy::disallowed_methods, reason = "the kernel tells it")]
 pub(crate) fn process_of(
     about: &bollard::models::ContainerInspectResponse,
 ) -> io::Result<Option<u32>> {

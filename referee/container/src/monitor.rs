@@ -53,6 +53,10 @@ const SIGNALED: i32 = 128;
 /// Runs a container: the program that [`crate::Containers`] starts must call this for the verb
 /// that was named to it, and exit with what it gives.
 #[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the monitor is a process of its own"
+)]
 pub fn enter() -> ExitCode {
     // Others of the same user must not read what it knows of the engine.
     let _ = prctl::set_dumpable(false);
@@ -132,6 +136,10 @@ struct Signals {
 }
 
 impl Signals {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the monitor is a process of its own, which passes signals on"
+    )]
     fn new() -> io::Result<Self> {
         Ok(Self {
             term: signal(SignalKind::terminate())?,
@@ -340,6 +348,10 @@ async fn pass_on_all(output: &mut AttachContainerResults) {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the monitor is a process of its own, whose output is the container's"
+)]
 async fn pass_on(part: LogOutput) {
     // Whoever started it may not want its output.
     let _ = match part {

@@ -1,6 +1,8 @@
 //! How long it takes to find the plays of a hand, and how many random rounds
 //! one core plays.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::{
     hint::black_box,
     time::{Duration, Instant},

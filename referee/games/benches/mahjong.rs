@@ -1,6 +1,8 @@
 //! Time of one scoring and of one distance, on one core, beside the crate
 //! `xiangting`, which counts the same distance for another set of tiles.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::{hint::black_box, time::Instant};
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};

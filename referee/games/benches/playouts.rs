@@ -1,6 +1,8 @@
 //! How fast the boards of the games are on one core: uniform random playouts,
 //! and perft of Othello.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::time::{Duration, Instant};
 
 use rand::{Rng, RngExt as _, SeedableRng as _, rngs::SmallRng};

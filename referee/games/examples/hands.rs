@@ -3,6 +3,8 @@
 //! each kind that wins, and many that nearly do. Other implementations of the rules are held
 //! against it.
 
+#![allow(clippy::disallowed_methods, reason = "a program")]
+
 use std::io::{self, BufWriter, Write as _};
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};

@@ -90,6 +90,10 @@ fn stamps(files: &[PathBuf]) -> Vec<Option<Stamp>> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test reads what it has written"
+)]
 mod tests {
     use std::path::Path;
 

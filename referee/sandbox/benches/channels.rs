@@ -4,6 +4,7 @@
 //! Bits are drawn at random and sent in slots of time or all at once; the rate is that of a binary
 //! symmetric channel, bits sent × (1 − H(p)), where p is the part of them that arrives wrong
 //! (Cover and Thomas, Elements of Information Theory, 7.1.4).
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
 #![expect(clippy::unwrap_used, reason = "a failure is the benchmark's")]
 
 #[path = "../tests/sandbox/common.rs"]

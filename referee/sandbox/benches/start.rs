@@ -1,6 +1,8 @@
 //! What a sandboxed start costs: the medians of starts of `/bin/true` with each kind of
 //! namespaces, and without any wall, from `prepare` until the process has ended.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::{io, time::Instant};
 
 use referee_sandbox::{Outer, Prepared, Program, Reexec, Sandbox, SandboxMode};

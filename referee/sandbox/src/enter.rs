@@ -55,6 +55,10 @@ fn take_channel() -> io::Result<Channel> {
     Ok(Channel::new(stream))
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this process is the sandbox's own"
+)]
 fn misused(error: &io::Error) -> ExitCode {
     // This is the program's own error stream, and there is no other way to tell it.
     let text = format!("this verb is for the sandbox, which starts it itself: {error}\n");

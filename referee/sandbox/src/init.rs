@@ -200,6 +200,10 @@ fn start(
     })
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "process 1 of a sandbox becomes the program"
+)]
 fn restrict_and_start(
     plan: &Plan,
     signals: &SigSet,

@@ -1,6 +1,8 @@
 //! Enters a sandbox, as `arena` does with a hidden verb. Without arguments it prints what
 //! holds on this machine.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
 use std::{env, process::ExitCode};
 
 use referee_sandbox::{Reexec, Sandbox, SandboxMode, enter};

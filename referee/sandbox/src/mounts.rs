@@ -49,6 +49,10 @@ const PROC_SYS_MASKED: &[&str] = &[
 ///
 /// # Errors
 /// Where the system refuses; the message says what.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the process is the sandbox's own"
+)]
 pub(crate) fn enter(plan: &Plan) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS).map_err(|error| said("a mount namespace", error))?;
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;

@@ -5,6 +5,8 @@
 //! line `NAME=COMMAND` for each, the first of which is what the others are compared
 //! with. They take turns, so that the machine is the same for all.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::{env, sync::Arc, time::Duration};
 
 use referee::{Bot, Game, Launch, Pool};

@@ -5,6 +5,8 @@
 //! sides of each, and so are the build, the sizes of the messages and the
 //! number of streams.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 #[path = "overhead/containers.rs"]
 mod containers;
 

@@ -1,6 +1,7 @@
 //! Bots die with the referee, even where it is killed. This program starts
 //! itself in the parts that there are: the referee, its supervisor, a bot, and
 //! a process that the bot has started.
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "this is how a test fails")]
 
 use std::{

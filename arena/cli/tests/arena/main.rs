@@ -1,5 +1,11 @@
 //! `arena` as a person uses it: real bots, real files, real signals.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test"
+)]
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod beside;

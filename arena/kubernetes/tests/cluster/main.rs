@@ -2,6 +2,8 @@
 //! controller's, the scheduler's and the kubelets' own behaviour, and pods that play for a real
 //! dispatcher. A seed decides what is played and what goes wrong.
 
+#![allow(clippy::print_stdout, reason = "a test")]
+
 mod api;
 mod arena;
 mod chance;

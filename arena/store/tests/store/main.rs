@@ -1,4 +1,5 @@
 //! The store on both databases, and each on its own where they differ.
+#![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(
     clippy::unwrap_used,
     reason = "the functions that on_both! runs are tests as well"

@@ -98,6 +98,7 @@ pub(crate) fn remove(folder: &Path, id: &str) -> io::Result<()> {
 }
 
 /// The record of a game that is over.
+#[expect(clippy::disallowed_methods, reason = "the file is our own")]
 pub(crate) fn read_record(folder: &Path, id: &str) -> io::Result<Option<String>> {
     if !is_id(id) {
         return Ok(None);
@@ -140,6 +141,7 @@ pub(crate) fn prune(folder: &Path, bounds: RecordBounds, now: SystemTime) -> io:
 }
 
 /// The games that were being played.
+#[expect(clippy::disallowed_methods, reason = "the files are our own")]
 pub(crate) fn read_all(folder: &Path) -> Vec<io::Result<KeptGame>> {
     let Ok(files) = fs::read_dir(folder.join("games")) else {
         return Vec::new();

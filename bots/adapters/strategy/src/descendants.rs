@@ -53,6 +53,7 @@ impl Descendants {
     }
 
     /// Kills leftovers whenever a child has died.
+    #[expect(clippy::disallowed_methods, reason = "the process is the adapter's")]
     pub(crate) async fn keep_clean(self) -> io::Result<()> {
         let mut died = signal(SignalKind::child())?;
         while died.recv().await.is_some() {
@@ -77,6 +78,7 @@ pub(crate) fn end() {
 
 /// The children of this process, those of its other threads too
 /// (proc_pid_task(5)).
+#[expect(clippy::disallowed_methods, reason = "the kernel tells it")]
 fn children() -> Vec<u32> {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten();
     let lists =

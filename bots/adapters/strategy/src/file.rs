@@ -103,6 +103,10 @@ impl Strategy {
             return Err(StrategyError::Kind { path, found });
         }
         let mut header = Vec::new();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it is an ordinary file, read within bounds"
+        )]
         let read = File::open(&path).and_then(|file| file.take(20).read_to_end(&mut header));
         match read.map(|_| not_a_shared_object(&header)) {
             Err(error) => Err(StrategyError::Read { path, error }),
@@ -191,6 +195,10 @@ fn has_bytes(path: &Path, wanted: &[u8]) -> bool {
     /// What is looked through of a file: more than any strategy has.
     const MOST: u64 = 64 * 1024 * 1024;
     let mut bytes = Vec::new();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is an ordinary file, read within bounds"
+    )]
     let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
     read.is_ok_and(|_| bytes.windows(wanted.len()).any(|window| window == wanted))
 }
@@ -235,6 +243,7 @@ fn not_a_shared_object(header: &[u8]) -> Option<String> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the program of the test itself")]
 mod tests {
     use super::*;
 

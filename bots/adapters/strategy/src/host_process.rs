@@ -279,6 +279,10 @@ impl PrintedLines {
     }
 
     /// The line has ended, or nothing more will come.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the log of the adapter is its standard error"
+    )]
     fn end(&mut self) {
         let mut line = std::mem::take(&mut self.line);
         let words = String::from_utf8_lossy(&line);

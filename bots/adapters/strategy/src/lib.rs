@@ -6,6 +6,11 @@
 //! it. A fault of the strategy ends that process and that game. There is no clock here:
 //! a game whose stream is cancelled is dropped, and its process is killed with it.
 
+#![allow(
+    clippy::print_stderr,
+    reason = "a program: its log is its standard error"
+)]
+
 mod adapter;
 mod descendants;
 mod file;

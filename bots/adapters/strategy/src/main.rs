@@ -1,5 +1,7 @@
 //! `strategy FILE.so?parameter=value`: plays a compiled strategy as a bot, for containers.
 
+#![allow(clippy::print_stderr, reason = "a program")]
+
 use std::process::ExitCode;
 
 /// What the adapter starts this program with again, to load the strategy for one game.

@@ -206,6 +206,7 @@ impl Drop for StopExceptions {
 fn nothing() {}
 
 /// Restores the default action of a signal.
+#[expect(clippy::disallowed_methods, reason = "the process is the strategy's")]
 pub(crate) fn restore_default_handler(which: Signal) {
     #[expect(unsafe_code, reason = "a handler could do anything")]
     // SAFETY: this one is the system's own.

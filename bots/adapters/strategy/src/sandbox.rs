@@ -35,6 +35,10 @@ use crate::object;
 /// # Errors
 ///
 /// Where the system refuses.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is opened has no end and no content"
+)]
 pub(crate) fn enter() -> io::Result<UnixStream> {
     prctl::set_name(c"strategy-host")?;
     // A signal to the whole group is for the adapter, which stops in order.

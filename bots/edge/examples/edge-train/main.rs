@@ -1,6 +1,8 @@
 //! Learns the weights of the evaluation: plays games against itself, fits weights to them, and
 //! measures how well they fit. The README of the crate says how to go on with it.
 
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
+
 mod data;
 mod errors;
 mod fit;

@@ -3,6 +3,13 @@
 //! its plots. Each finished deal is a line of a file, so that it can be stopped at any moment and
 //! continued; a line that was cut off is played again.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a program"
+)]
+
 mod deal;
 mod experiments;
 mod plot;

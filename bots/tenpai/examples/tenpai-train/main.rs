@@ -5,6 +5,13 @@
 //! What is learned is kept in a folder every minute, in the stages that learn the same rounds several times
 //! after each time; a run that was stopped continues there.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a program"
+)]
+
 mod network;
 mod opponent;
 mod progress;

@@ -1,4 +1,5 @@
 //! Every villain against the referee, over real sockets with real processes.
+#![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "this is how a test fails")]
 
 mod addresses;

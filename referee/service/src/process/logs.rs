@@ -182,6 +182,10 @@ async fn read_output(
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test reads what it has written"
+)]
 mod tests {
     use super::*;
 
