@@ -4,7 +4,7 @@
 
 use std::{cell::RefCell, sync::Arc, time::Duration};
 
-use referee::{Address, Bot, BotDial, Game, Pool};
+use referee::{Address, Bot, BotDial, Pool, SeatedGame};
 use referee_core::{Event, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Fixture, game, replay};
 use tokio::{
@@ -86,9 +86,9 @@ impl Stage {
     }
 }
 
-fn connect_four(bots: Vec<Arc<Bot>>) -> Game {
+fn connect_four(bots: Vec<Arc<Bot>>) -> SeatedGame {
     let kind = game("connect_four").expect("there is such a game");
-    Game {
+    SeatedGame {
         fixture: Fixture {
             kind,
             game_id: "fuzz".to_owned(),

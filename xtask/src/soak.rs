@@ -73,7 +73,9 @@ pub(crate) fn seeds(options: &[&str]) -> Option<(u64, u64)> {
 /// # Errors
 /// A tournament did not end in the table that it should have.
 pub(crate) fn kills(kills: &str) -> Result {
-    stream(&mut cargo("build --locked -p villains -p referee-cli -p arena-serve"))?;
+    stream(&mut cargo(
+        "build --locked -p villains -p referee-cli -p arena-serve",
+    ))?;
     stream(
         cargo("test --locked -p arena --test arena -- kills:: --nocapture")
             .env("ARENA_TEST_KILLS", kills),

@@ -12,7 +12,7 @@ pub(crate) struct Host<'a> {
     entry: &'a Entry,
     context: &'a LaunchContext,
     options: &'a BotOptions,
-    running: Option<Running>,
+    running: Option<ExaminedBot>,
     started: u64,
     death: Option<Death>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Death {
 }
 
 /// The bot as it runs.
-pub(crate) struct Running {
+pub(crate) struct ExaminedBot {
     pub(crate) bot: RunningBot,
     /// The game that it was ready for last.
     ready_for: Option<&'static dyn GameKind>,
@@ -57,7 +57,7 @@ impl<'a> Host<'a> {
     /// # Errors
     ///
     /// Our own failure, or the foul of a bot that can't be started or reached.
-    pub(crate) async fn running(&mut self) -> Result<&Running, Halt> {
+    pub(crate) async fn running(&mut self) -> Result<&ExaminedBot, Halt> {
         let running = self.running.as_ref();
         let process = running.and_then(|one| one.bot.process.clone());
         if let Some(process) = process
@@ -82,14 +82,14 @@ impl<'a> Host<'a> {
         Ok(&self.running().await?.bot.probe)
     }
 
-    async fn start(&mut self) -> Result<Running, Halt> {
+    async fn start(&mut self) -> Result<ExaminedBot, Halt> {
         let started = self
             .context
             .run(self.entry, self.options, self.started)
             .await;
         // Those that did not start are counted, too.
         self.started += 1;
-        Ok(Running {
+        Ok(ExaminedBot {
             bot: started?,
             ready_for: None,
         })

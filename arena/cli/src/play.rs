@@ -128,7 +128,7 @@ pub(crate) struct Settings {
 pub(crate) struct PlayedRun {
     pub(crate) snapshot: Snapshot,
     pub(crate) results: MemoryResults,
-    pub(crate) outcome: arena_tournament::RunOutcome,
+    pub(crate) outcome: arena_tournament::RunSummary,
     pub(crate) seen: SeenOfRun,
 }
 

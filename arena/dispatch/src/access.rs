@@ -7,9 +7,9 @@ use arena_store::WorkerRow;
 use referee_net::{Peer, Token, TokenHash};
 use tonic::{Request, Status};
 
-/// Who may work.
+/// The access of workers: who may work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum WorkerAccess {
     /// Whoever has the token of a worker, or a certificate of the listener's authority: then
     /// its common name is the worker's name.
     Known,
@@ -54,9 +54,9 @@ pub(crate) struct Credentials {
     pub(crate) certificate: Option<String>,
 }
 
-/// What a session has to show with every request.
+/// The proof that a session has to show with every request.
 #[derive(Clone, Debug)]
-pub(crate) enum Proof {
+pub(crate) enum SessionProof {
     Token(TokenHash),
     Certificate(String),
     Nothing,
@@ -76,16 +76,16 @@ impl Credentials {
     }
 
     /// What they prove with every request.
-    pub(crate) fn proof(&self) -> Proof {
+    pub(crate) fn proof(&self) -> SessionProof {
         match (&self.token, &self.certificate) {
-            (Some(token), _) => Proof::Token(token.hash()),
-            (None, Some(name)) => Proof::Certificate(name.clone()),
-            (None, None) => Proof::Nothing,
+            (Some(token), _) => SessionProof::Token(token.hash()),
+            (None, Some(name)) => SessionProof::Certificate(name.clone()),
+            (None, None) => SessionProof::Nothing,
         }
     }
 }
 
-impl Proof {
+impl SessionProof {
     /// Whether these credentials have it. The time that it takes says nothing of a token.
     pub(crate) fn is_in(&self, credentials: &Credentials) -> bool {
         match self {

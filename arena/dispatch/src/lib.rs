@@ -15,7 +15,7 @@ mod sessions;
 mod storage;
 mod tournaments;
 
-pub use access::{Access, AccessError};
+pub use access::{AccessError, WorkerAccess};
 pub use serve::serve;
 pub use service::{Admitted, DispatchService, Examines, Replays, ServiceOptions};
 pub use storage::{OnCommit, Storage};

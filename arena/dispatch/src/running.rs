@@ -11,7 +11,7 @@ use std::{
 };
 
 use arena_store::{QueuedTournament, StoreError, TournamentId};
-use arena_tournament::{Dispatcher, Isolation, Stall};
+use arena_tournament::{Dispatcher, Isolation, RunStall};
 use parking_lot::Mutex;
 use referee_worker::{Abilities, Need, lease::SessionId};
 use tokio::time::Instant;
@@ -26,7 +26,7 @@ const NO_PODS: &str = "an arena that makes pods for it (`arena serve --kubernete
 const MOST_NEEDS: usize = 5;
 
 /// A tournament that is being played.
-pub(crate) struct Running<S: Storage> {
+pub(crate) struct RunningTournament<S: Storage> {
     pub(crate) id: TournamentId,
     pub(crate) name: String,
     pub(crate) dispatcher: Dispatcher<S::Results>,
@@ -42,7 +42,7 @@ pub(crate) struct Running<S: Storage> {
     pods_wait: Mutex<Option<String>>,
 }
 
-impl<S: Storage> Running<S> {
+impl<S: Storage> RunningTournament<S> {
     pub(crate) fn new(
         queued: &QueuedTournament,
         dispatcher: Dispatcher<S::Results>,
@@ -181,7 +181,7 @@ impl<S: Storage> Running<S> {
 }
 
 /// What a run waits for that has given out all of its work. It changes once a minute.
-fn in_words(stall: &Stall, name: impl Fn(SessionId) -> Option<String>) -> String {
+fn in_words(stall: &RunStall, name: impl Fn(SessionId) -> Option<String>) -> String {
     let minutes = |time: Duration| match time.as_secs().div_ceil(60) {
         1 => "1 minute".to_owned(),
         many => format!("{many} minutes"),
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_tournament_that_waits_for_a_worker_names_it_and_says_how_long() {
-        let stall = Stall {
+        let stall = RunStall {
             session: SessionId([1; 16]),
             games: 3,
             silent: Duration::from_secs(241),
@@ -217,7 +217,7 @@ mod tests {
             "lab-1, which has 3 games and has reported none for 5 minutes; in 1 minute others are \
              given what it has not reported"
         );
-        let words = in_words(&Stall { games: 1, ..stall }, |_| None);
+        let words = in_words(&RunStall { games: 1, ..stall }, |_| None);
         assert!(
             words.starts_with("session 01010101, which has 1 game and"),
             "{words}"

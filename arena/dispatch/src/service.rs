@@ -33,10 +33,10 @@ use tonic::{Request, Response, Status, Streaming};
 
 pub use self::admit::Admitted;
 use crate::{
-    Access, AccessError, Storage, Tournaments,
+    AccessError, Storage, Tournaments, WorkerAccess,
     access::{Credentials, check, worker_with},
     credit::{Allowed, Credits},
-    sessions::{Session, Sessions},
+    sessions::{JoinedSession, Sessions},
 };
 
 /// How often what is known of workers is written into the store, and whether they may still
@@ -51,7 +51,7 @@ pub(crate) const LARGEST_MESSAGE: usize = 64 * 1024 * 1024;
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
     /// Who may work.
-    pub access: Access,
+    pub access: WorkerAccess,
     /// Which of the reported games are replayed before they count.
     pub replays: Replays,
     /// What the sample of replayed games is drawn from. No worker may know it.
@@ -83,10 +83,10 @@ pub enum Examines {
 
 /// The service.
 pub struct DispatchService<S: Storage> {
-    shared: Arc<Shared<S>>,
+    shared: Arc<ServiceState<S>>,
 }
 
-struct Shared<S: Storage> {
+struct ServiceState<S: Storage> {
     tournaments: Arc<Tournaments<S>>,
     options: ServiceOptions,
     sessions: Sessions,
@@ -122,7 +122,7 @@ impl<S: Storage> DispatchService<S> {
         stop: CancellationToken,
     ) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ServiceState {
                 tournaments,
                 sessions: Sessions::default(),
                 credits: Credits::default(),
@@ -172,7 +172,7 @@ impl<S: Storage> DispatchService<S> {
     }
 }
 
-impl<S: Storage> Shared<S> {
+impl<S: Storage> ServiceState<S> {
     async fn look(&self) {
         if let Err(error) = self.look_up_workers().await {
             tracing::warn!(%error, "could not read who may work");
@@ -228,7 +228,7 @@ impl<S: Storage> Shared<S> {
             .flat_map(|running| running.dispatcher.take_lost());
         let lapses: BTreeSet<(String, Lapse)> = lost
             .filter_map(|lost| {
-                let worker = |session: &mut Session| session.worker.clone();
+                let worker = |session: &mut JoinedSession| session.worker.clone();
                 Some((self.sessions.with(lost.session, worker)?, lost.why))
             })
             .collect();
@@ -269,7 +269,7 @@ impl<S: Storage> Shared<S> {
                 let worker = worker_with(token, &workers).ok_or(AccessError::Unknown)?;
                 worker.clone()
             }
-            (None, None, Access::Known) => return Err(AccessError::NoToken.into()),
+            (None, None, WorkerAccess::Known) => return Err(AccessError::NoToken.into()),
             (None, certificate, access) => {
                 let name = certificate.as_deref().unwrap_or(name);
                 let met = self.tournaments.storage().meet_worker(name, self.now_ms());
@@ -279,7 +279,8 @@ impl<S: Storage> Shared<S> {
                     }
                     error => unavailable(error),
                 })?;
-                if certificate.is_none() && access == Access::Open && met.token_hash.is_some() {
+                if certificate.is_none() && access == WorkerAccess::Open && met.token_hash.is_some()
+                {
                     // Nobody works under the name of somebody who has a token.
                     return Err(AccessError::NoToken.into());
                 }

@@ -17,7 +17,7 @@ use referee_worker::{
 use tokio::{sync::mpsc, time::Instant};
 use tonic::Status;
 
-use crate::access::Proof;
+use crate::access::SessionProof;
 
 /// How long a process whose stream is closed is remembered.
 const REMEMBERED: Duration = Duration::from_secs(600);
@@ -33,14 +33,14 @@ pub(crate) type Down = mpsc::Sender<Result<proto::AttendReply, Status>>;
 
 /// Every process that has joined.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<BTreeMap<SessionId, Session>>);
+pub(crate) struct Sessions(Mutex<BTreeMap<SessionId, JoinedSession>>);
 
 /// A process that has joined.
-pub(crate) struct Session {
+pub(crate) struct JoinedSession {
     /// What it is called.
     pub(crate) worker: String,
     /// What it shows with every request.
-    pub(crate) proof: Proof,
+    pub(crate) proof: SessionProof,
     pub(crate) can: Arc<Abilities>,
     /// Its stream, where it is open, and the number of that stream.
     pub(crate) stream: Option<(u64, Down)>,
@@ -61,10 +61,10 @@ struct Recent {
     delay: Duration,
 }
 
-impl Session {
+impl JoinedSession {
     pub(crate) fn new(
         worker: String,
-        proof: Proof,
+        proof: SessionProof,
         can: Arc<Abilities>,
         status: WorkerStatus,
         said: usize,
@@ -154,7 +154,11 @@ impl Session {
 
 impl Sessions {
     /// Calls a function with a session, where there is one of this name.
-    pub(crate) fn with<T>(&self, id: SessionId, call: impl FnOnce(&mut Session) -> T) -> Option<T> {
+    pub(crate) fn with<T>(
+        &self,
+        id: SessionId,
+        call: impl FnOnce(&mut JoinedSession) -> T,
+    ) -> Option<T> {
         self.0.lock().get_mut(&id).map(call)
     }
 
@@ -166,7 +170,7 @@ impl Sessions {
     pub(crate) fn join(
         &self,
         id: SessionId,
-        mut session: Session,
+        mut session: JoinedSession,
         number: u64,
         down: Down,
     ) -> Result<(), Status> {
@@ -206,7 +210,7 @@ impl Sessions {
     }
 
     /// Forgets a process.
-    pub(crate) fn remove(&self, id: SessionId) -> Option<Session> {
+    pub(crate) fn remove(&self, id: SessionId) -> Option<JoinedSession> {
         self.0.lock().remove(&id)
     }
 
@@ -281,12 +285,12 @@ impl Sessions {
 /// Forgets those processes of a new one's worker that have been gone for the longest time, until
 /// what is kept of them all is short enough.
 fn make_room(
-    sessions: &mut BTreeMap<SessionId, Session>,
+    sessions: &mut BTreeMap<SessionId, JoinedSession>,
     id: SessionId,
-    new: &Session,
+    new: &JoinedSession,
 ) -> Result<(), Status> {
     let is_other =
-        |other: &SessionId, session: &Session| *other != id && session.worker == new.worker;
+        |other: &SessionId, session: &JoinedSession| *other != id && session.worker == new.worker;
     let others = sessions.iter().filter(|(id, one)| is_other(id, one));
     let mut said: usize = others.map(|(_, one)| one.said).sum();
     while said + new.said > MOST_SAID {

@@ -13,8 +13,8 @@ use std::{
 
 use arena_store::{QueuedTournament, StoreError, TournamentId, TournamentState, Wish};
 use arena_tournament::{
-    DispatchOptions, Dispatcher, LEASE, Observer, OpenMatch, Patience, Plan, TournamentError,
-    Waiting, WallClock, persist, unix_ms,
+    DispatchOptions, Dispatcher, HoldTime, LEASE, Observer, OpenMatch, Plan, TournamentError,
+    WaitingLineup, WallClock, persist, unix_ms,
 };
 use parking_lot::Mutex;
 use referee_bots::{Schemes, archive::ArchiveHash};
@@ -31,7 +31,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Storage, credit::Allowed, running::Running};
+use crate::{Storage, credit::Allowed, running::RunningTournament};
 
 /// How often the store is asked what is to be played.
 const GLANCE: Duration = Duration::from_secs(1);
@@ -88,7 +88,7 @@ pub struct Tournaments<S: Storage> {
     schemes: Schemes,
     options: TournamentOptions,
     new_observer: NewObserver,
-    running: Mutex<BTreeMap<RunId, Arc<Running<S>>>>,
+    running: Mutex<BTreeMap<RunId, Arc<RunningTournament<S>>>>,
     /// Whether it is known what is to be played.
     has_looked: AtomicBool,
     /// The names of the tournaments that are to be played.
@@ -194,7 +194,7 @@ impl<S: Storage> Tournaments<S> {
 
     /// Claims a tournament again where the claim was lost with the database's server. Where
     /// another arena was quicker, that one plays it.
-    async fn keep_claim(&self, running: &Arc<Running<S>>) {
+    async fn keep_claim(&self, running: &Arc<RunningTournament<S>>) {
         match running.keep_claim(&self.storage).await {
             Ok(()) => {}
             Err(StoreError::Claimed { who, .. }) => {
@@ -261,7 +261,7 @@ impl<S: Storage> Tournaments<S> {
             ?planned,
             "it is being played"
         );
-        let running = Arc::new(Running::new(queued, dispatcher, claim));
+        let running = Arc::new(RunningTournament::new(queued, dispatcher, claim));
         self.running.lock().insert(run_of(queued.id), running);
         self.failed.lock().remove(&queued.id);
         self.changed.notify_waiters();
@@ -304,7 +304,7 @@ impl<S: Storage> Tournaments<S> {
     }
 
     /// Hands out no more work of a tournament, and writes down how it ended.
-    async fn end(&self, running: &Arc<Running<S>>, state: TournamentState) {
+    async fn end(&self, running: &Arc<RunningTournament<S>>, state: TournamentState) {
         if !self.remove(running) {
             return;
         }
@@ -326,7 +326,7 @@ impl<S: Storage> Tournaments<S> {
 
     /// Takes a tournament from those that are played, and tells its workers. False where it
     /// was not among them.
-    fn remove(&self, running: &Running<S>) -> bool {
+    fn remove(&self, running: &RunningTournament<S>) -> bool {
         let was_there = self.running.lock().remove(&run_of(running.id)).is_some();
         if was_there {
             running.set_ended();
@@ -455,7 +455,7 @@ impl<S: Storage> Tournaments<S> {
     }
 
     /// The tournaments that a worker may be given work of.
-    fn all_of(&self, request: &LeaseRequest) -> Vec<Arc<Running<S>>> {
+    fn all_of(&self, request: &LeaseRequest) -> Vec<Arc<RunningTournament<S>>> {
         let mut running = self.all();
         running.retain(|running| match &request.scope {
             Some(scope) => running.name == scope.tournament,
@@ -472,7 +472,7 @@ impl<S: Storage> Tournaments<S> {
         request: &LeaseRequest,
         allowed: &(dyn Fn() -> Allowed + Send + Sync),
     ) -> Result<LeaseReply, TournamentError> {
-        let patience = Patience::new(self.options.lease);
+        let patience = HoldTime::new(self.options.lease);
         loop {
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
@@ -523,7 +523,7 @@ impl<S: Storage> Tournaments<S> {
     /// Stores a game of a tournament that is being played.
     pub(crate) async fn take(
         &self,
-        running: &Running<S>,
+        running: &RunningTournament<S>,
         report: GameReport,
         session: Option<SessionId>,
         worker: Option<&str>,
@@ -552,7 +552,7 @@ impl<S: Storage> Tournaments<S> {
 
     /// What waits for a worker that can play it, by tournament.
     #[must_use]
-    pub fn waiting(&self) -> Vec<(String, Vec<Waiting>)> {
+    pub fn waiting(&self) -> Vec<(String, Vec<WaitingLineup>)> {
         let running = self.all().into_iter();
         running
             .map(|running| (running.name.clone(), running.dispatcher.waiting()))
@@ -626,7 +626,7 @@ impl<S: Storage> Tournaments<S> {
     /// Writes down what a tournament waits for, where that has changed.
     pub(crate) async fn write_waits(
         &self,
-        running: &Running<S>,
+        running: &RunningTournament<S>,
         waits: Option<String>,
     ) -> Result<(), StoreError> {
         if !running.set_waits(&waits) {
@@ -658,11 +658,11 @@ impl<S: Storage> Tournaments<S> {
         self.has_looked.load(Ordering::Acquire)
     }
 
-    pub(crate) fn running(&self, run: RunId) -> Option<Arc<Running<S>>> {
+    pub(crate) fn running(&self, run: RunId) -> Option<Arc<RunningTournament<S>>> {
         self.running.lock().get(&run).cloned()
     }
 
-    pub(crate) fn all(&self) -> Vec<Arc<Running<S>>> {
+    pub(crate) fn all(&self) -> Vec<Arc<RunningTournament<S>>> {
         self.running.lock().values().cloned().collect()
     }
 }

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use arena_dispatch::{
-    Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve,
+    Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, WorkerAccess, serve,
 };
 use arena_proto::arena::v1::{
     self as proto, attend_request::Message, dispatch_client::DispatchClient, lease_reply::Reply,
@@ -45,7 +45,7 @@ async fn arena() -> Channel {
     let options = TournamentOptions::default();
     let tournaments = Tournaments::new(store, Schemes::with(vec![]), options, observer);
     let options = ServiceOptions {
-        access: Access::Open,
+        access: WorkerAccess::Open,
         replays: Replays::All,
         sample_seed: [0; 32],
         examines: Examines::OnThreads(1),

@@ -4,7 +4,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use arena_dispatch::{
-    Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve,
+    Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, WorkerAccess, serve,
 };
 use arena_proto::arena::v1 as proto;
 use arena_store::{Store, WorkerRow};
@@ -28,7 +28,7 @@ async fn arena() -> (SocketAddr, Store) {
     let options = TournamentOptions::default();
     let tournaments = Tournaments::new(store.clone(), Schemes::with(vec![]), options, observer);
     let options = ServiceOptions {
-        access: Access::Known,
+        access: WorkerAccess::Known,
         replays: Replays::All,
         sample_seed: [0; 32],
         examines: Examines::OnThreads(1),

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use crate::picture::{Part, Picture, opening, size_of_all};
+use crate::picture::{Picture, PicturePart, opening, size_of_all};
 
 /// For how many frames the last one stays longer.
 const PAUSE: usize = 3;
@@ -18,7 +18,7 @@ const PAUSE: usize = 3;
 /// none, shows the last picture.
 #[must_use]
 pub fn animated(frames: &[Picture], frame: Duration, title: &str) -> String {
-    let mut parts: BTreeMap<_, Vec<(Range<usize>, &Part)>> = BTreeMap::new();
+    let mut parts: BTreeMap<_, Vec<(Range<usize>, &PicturePart)>> = BTreeMap::new();
     for (at, picture) in frames.iter().enumerate() {
         for part in &picture.parts {
             let versions = parts.entry(part.order).or_default();

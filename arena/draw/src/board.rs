@@ -7,7 +7,7 @@ use referee_core::{Area, Piece, Surface};
 use crate::{
     disc,
     glyph::number,
-    picture::{Canvas, LEAST_WIDTH, MARGIN, Place},
+    picture::{Canvas, CellPlace, LEAST_WIDTH, MARGIN},
     row, text,
 };
 
@@ -69,7 +69,7 @@ pub(crate) fn draw(
         if cell.marked {
             inside.push_str(disc::RING);
         }
-        let place = Place {
+        let place = CellPlace {
             x: left + (column as f32 + 0.5) * CELL,
             y: top + (row as f32 + 0.5) * CELL,
             scale: 1.0,

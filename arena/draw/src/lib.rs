@@ -22,7 +22,7 @@ mod text;
 mod tile;
 
 pub use animated::animated;
-pub use picture::{Look, Part, Picture};
+pub use picture::{Look, Picture, PicturePart};
 pub use raster::{DrawError, Fonts, Raster, apng, png};
 pub use spoken::spoken;
 

@@ -23,14 +23,14 @@ pub struct Picture {
     /// How high it is.
     pub height: u32,
     /// What is drawn, what is in front last.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PicturePart>,
     /// Whether any cell may be clicked.
     pub interactive: bool,
 }
 
 /// A part of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct PicturePart {
     /// What it is, the same in every picture of a game: `a0` is the ground and label of area 0,
     /// `a0c17` its cell 17, `t0` caption 0.
     pub key: String,
@@ -147,7 +147,7 @@ const DARK: &str =
 /// A picture while it is drawn, from the top.
 pub(crate) struct Canvas<'a> {
     look: &'a Look<'a>,
-    parts: Vec<Part>,
+    parts: Vec<PicturePart>,
     interactive: bool,
     /// How wide and how high the largest piece in any row is.
     pub(crate) largest: (f32, f32),
@@ -199,7 +199,7 @@ impl<'a> Canvas<'a> {
         area: usize,
         index: usize,
         says: &str,
-        place: &Place,
+        place: &CellPlace,
         inside: &str,
     ) {
         let mut attributes = String::new();
@@ -248,12 +248,12 @@ impl<'a> Canvas<'a> {
     fn part(&mut self, order: (u8, usize, usize), key: String, attributes: &str, inside: &str) {
         let prefix = text::id(self.look.id_prefix);
         let svg = format!(r#"<g id="{prefix}{key}"{attributes}>{inside}</g>"#);
-        self.parts.push(Part { key, svg, order });
+        self.parts.push(PicturePart { key, svg, order });
     }
 }
 
-/// Where a cell is, and how it is shown.
-pub(crate) struct Place {
+/// The place of a cell, and how it is shown.
+pub(crate) struct CellPlace {
     pub(crate) x: f32,
     pub(crate) y: f32,
     pub(crate) scale: f32,

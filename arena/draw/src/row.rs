@@ -5,7 +5,7 @@ use referee_core::{Area, Cell, Hidden, Piece, Scene, Shape, Surface};
 use crate::{
     card, disc,
     glyph::number,
-    picture::{Canvas, MARGIN, Place},
+    picture::{Canvas, CellPlace, MARGIN},
     tile,
 };
 
@@ -131,7 +131,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, index: usize, area: &Area, label: &s
         if cell.marked {
             inside.push_str(&ring(size(cell.piece)));
         }
-        let place = Place {
+        let place = CellPlace {
             x: MARGIN + column as f32 * step.0,
             y: canvas.y + line as f32 * step.1 + if cell.marked { 0.0 } else { raised },
             scale,

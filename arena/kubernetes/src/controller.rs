@@ -14,7 +14,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Action, Memory, Observed, Settings, Wanted, names, reconcile};
+use crate::{
+    Action, ObservedCluster, ReconcileMemory, Settings, WantedTournaments, names, reconcile,
+};
 
 /// Who we are where objects say which program has set which of their fields.
 const MANAGER: &str = "bot-arena";
@@ -27,10 +29,10 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// So many things are done at once, at most.
 const AT_ONCE: usize = 8;
 
-/// What is to be played, and who wants to know what stands in the way.
-pub trait Source: Send + Sync {
+/// The source of what is to be played, which is told what stands in the way.
+pub trait TournamentSource: Send + Sync {
     /// What is to be played now; nothing where that is not known yet.
-    fn wanted(&self) -> Option<Wanted>;
+    fn wanted(&self) -> Option<WantedTournaments>;
 
     /// What a tournament waits for, by key; nothing, if there is no trouble.
     fn wait(&self, key: &str, troubles: &[String]);
@@ -54,16 +56,16 @@ pub struct Controller<S> {
     client: Client,
     settings: Settings,
     source: Arc<S>,
-    now: Clock,
+    now: UnixClock,
 }
 
 /// The time, in seconds since 1970.
-pub type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
+pub type UnixClock = Box<dyn Fn() -> i64 + Send + Sync>;
 
-impl<S: Source> Controller<S> {
+impl<S: TournamentSource> Controller<S> {
     /// A controller of the cluster that `client` reaches.
     #[must_use]
-    pub const fn new(client: Client, settings: Settings, source: Arc<S>, now: Clock) -> Self {
+    pub const fn new(client: Client, settings: Settings, source: Arc<S>, now: UnixClock) -> Self {
         Self {
             client,
             settings,
@@ -105,7 +107,7 @@ impl<S: Source> Controller<S> {
             if ready.await.is_err() {
                 return;
             }
-            let mut memory = Memory::default();
+            let mut memory = ReconcileMemory::default();
             loop {
                 let failed = self.step(&jobs.state(), &pods.state(), &mut memory).await;
                 if failed {
@@ -127,8 +129,14 @@ impl<S: Source> Controller<S> {
     }
 
     /// Looks once, and does what is to be done. True where something of it failed.
-    async fn step(&self, jobs: &[Arc<Job>], pods: &[Arc<Pod>], memory: &mut Memory) -> bool {
-        let observed = Observed::of(jobs.iter().map(|job| &**job), pods.iter().map(|pod| &**pod));
+    async fn step(
+        &self,
+        jobs: &[Arc<Job>],
+        pods: &[Arc<Pod>],
+        memory: &mut ReconcileMemory,
+    ) -> bool {
+        let observed =
+            ObservedCluster::of(jobs.iter().map(|job| &**job), pods.iter().map(|pod| &**pod));
         let Some(wanted) = self.source.wanted() else {
             return false;
         };

@@ -14,9 +14,9 @@ mod reconcile;
 mod settings;
 mod tournament;
 
-pub use controller::{Clock, Controller, ControllerError, Source};
+pub use controller::{Controller, ControllerError, TournamentSource, UnixClock};
 pub use objects::{RefereePod, bot_pod, job};
-pub use observed::{Ended, Observed, Of, Phase, Role, SeenJob, SeenPod};
-pub use reconcile::{Action, Memory, Reconciled, reconcile};
+pub use observed::{JobEnd, ObservedCluster, Of, PodPhase, Role, SeenJob, SeenPod};
+pub use reconcile::{Action, ReconcileMemory, Reconciled, reconcile};
 pub use settings::{LARGEST_SETTINGS, Placing, PullPolicy, Settings, Share};
-pub use tournament::{Bot, Image, Match, Tournament, Wanted};
+pub use tournament::{PodBot, PodImage, PodMatch, PodTournament, WantedTournaments};

@@ -25,10 +25,10 @@ use k8s_openapi::{
 };
 
 use crate::{
-    Match, Settings, Tournament,
+    PodMatch, PodTournament, Settings,
     names::{self, BOT, BOTS, BOTS_SERVICE, GATE, PLACE, REFEREE, ROLE, TOURNAMENT_NAME},
     settings::Share,
-    tournament::{Bot, Image},
+    tournament::{PodBot, PodImage},
 };
 
 /// The user of our programs.
@@ -73,7 +73,7 @@ pub struct RefereePod {
 
 /// The Job of a match.
 #[must_use]
-pub fn job(settings: &Settings, tournament: &Tournament, of: &Match, generation: u32) -> Job {
+pub fn job(settings: &Settings, tournament: &PodTournament, of: &PodMatch, generation: u32) -> Job {
     let labels = names::labels(settings, &tournament.key, of.number, generation);
     let mut pod_labels = labels.clone();
     pod_labels.insert(ROLE.to_owned(), REFEREE.to_owned());
@@ -116,8 +116,8 @@ pub fn job(settings: &Settings, tournament: &Tournament, of: &Match, generation:
 #[must_use]
 pub fn bot_pod(
     settings: &Settings,
-    tournament: &Tournament,
-    of: &Match,
+    tournament: &PodTournament,
+    of: &PodMatch,
     place: usize,
     referee: &RefereePod,
 ) -> Option<Pod> {
@@ -219,8 +219,8 @@ pub fn bot_pod(
     })
 }
 
-fn referee_pod(settings: &Settings, tournament: &Tournament, of: &Match) -> PodSpec {
-    let images: Vec<(usize, &Bot, &Image)> = (of.bots.iter().enumerate())
+fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -> PodSpec {
+    let images: Vec<(usize, &PodBot, &PodImage)> = (of.bots.iter().enumerate())
         .filter_map(|(place, bot)| Some((place, bot, bot.image.as_ref()?)))
         .collect();
     let places: Vec<usize> = images.iter().map(|(place, ..)| *place).collect();
@@ -352,8 +352,8 @@ fn pod(settings: &Settings) -> PodSpec {
 /// The bot in this place.
 fn bot_container(
     settings: &Settings,
-    tournament: &Tournament,
-    image: &Image,
+    tournament: &PodTournament,
+    image: &PodImage,
     place: usize,
     restart_policy: Option<&str>,
 ) -> Container {
@@ -479,7 +479,7 @@ fn failure_policy() -> PodFailurePolicy {
     }
 }
 
-fn annotations(tournament: &Tournament, of: &Match) -> BTreeMap<String, String> {
+fn annotations(tournament: &PodTournament, of: &PodMatch) -> BTreeMap<String, String> {
     let bots: Vec<&str> = of.bots.iter().map(|bot| &*bot.name).collect();
     BTreeMap::from([
         (TOURNAMENT_NAME.to_owned(), tournament.name.clone()),

@@ -12,9 +12,9 @@ use k8s_openapi::{
 
 use crate::names::{self, BOT, GATE, GENERATION, MATCH, PLACE, ROLE, TOURNAMENT, TOURNAMENT_NAME};
 
-/// What there is.
+/// The cluster as it is observed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Observed {
+pub struct ObservedCluster {
     /// The Jobs.
     pub jobs: Vec<SeenJob>,
     /// The pods.
@@ -48,7 +48,7 @@ pub struct SeenJob {
     /// Whether it is being removed.
     pub leaving: bool,
     /// How it ended, if it has.
-    pub ended: Option<Ended>,
+    pub ended: Option<JobEnd>,
     /// How many of its pods run or are about to.
     pub active: i32,
     /// How many of its indexes are done.
@@ -57,9 +57,9 @@ pub struct SeenJob {
     pub completions: i32,
 }
 
-/// How a Job ended.
+/// The end of a Job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct JobEnd {
     /// Whether all its indexes are done.
     pub complete: bool,
     /// When, in seconds since 1970.
@@ -84,7 +84,7 @@ pub struct SeenPod {
     /// Whether it is being removed.
     pub leaving: bool,
     /// Where it is in its life.
-    pub phase: Phase,
+    pub phase: PodPhase,
     /// Its address.
     pub ip: Option<String>,
     /// The Job and the index that it is of.
@@ -117,9 +117,9 @@ pub enum Role {
     },
 }
 
-/// Where a pod is in its life.
+/// The phase of the life of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum PodPhase {
     /// It has not begun.
     Pending,
     /// It runs.
@@ -144,7 +144,7 @@ const STUCK: &[&str] = &[
     "RunContainerError",
 ];
 
-impl Observed {
+impl ObservedCluster {
     /// Reduces what is listed. What has not our labels is left out.
     pub fn of<'a>(
         jobs: impl IntoIterator<Item = &'a Job>,
@@ -186,7 +186,7 @@ impl SeenJob {
             since: made(&job.metadata),
             suspended: spec.suspend.unwrap_or_default(),
             leaving: job.metadata.deletion_timestamp.is_some(),
-            ended: ended.map(|condition| Ended {
+            ended: ended.map(|condition| JobEnd {
                 complete: condition.type_ == "Complete",
                 at: (condition.last_transition_time.as_ref())
                     .map_or_else(|| made(&job.metadata), |time| time.0.as_second()),
@@ -236,10 +236,10 @@ impl SeenPod {
             since: made(&pod.metadata),
             leaving: pod.metadata.deletion_timestamp.is_some(),
             phase: match status.phase.as_deref() {
-                None | Some("Pending") => Phase::Pending,
-                Some("Running") => Phase::Running,
-                Some("Succeeded") => Phase::Succeeded,
-                Some(_) => Phase::Failed,
+                None | Some("Pending") => PodPhase::Pending,
+                Some("Running") => PodPhase::Running,
+                Some("Succeeded") => PodPhase::Succeeded,
+                Some(_) => PodPhase::Failed,
             },
             ip: status.pod_ip.clone().filter(|ip| !ip.is_empty()),
             job: job.zip(index),
@@ -264,7 +264,7 @@ impl SeenPod {
     /// Whether it has ended, or is about to.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.leaving || matches!(self.phase, Phase::Succeeded | Phase::Failed)
+        self.leaving || matches!(self.phase, PodPhase::Succeeded | PodPhase::Failed)
     }
 }
 

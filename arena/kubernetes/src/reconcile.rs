@@ -9,9 +9,9 @@ use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
 use referee_core::printable;
 
 use crate::{
-    Bot, Match, Settings, Tournament, Wanted, names,
+    PodBot, PodMatch, PodTournament, Settings, WantedTournaments, names,
     objects::{self, RefereePod},
-    observed::{Observed, Of, Phase, Role, SeenJob, SeenPod},
+    observed::{ObservedCluster, Of, PodPhase, Role, SeenJob, SeenPod},
 };
 
 /// The pause after a Job that failed, in seconds; it doubles with each.
@@ -56,11 +56,11 @@ pub struct Reconciled {
     pub troubles: BTreeMap<String, Vec<String>>,
 }
 
-/// What is remembered from one time to the next. Where it is lost, it is found out again.
+/// The memory from one time to the next. Where it is lost, it is found out again.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct ReconcileMemory {
     /// Bots that can't be started, by tournament and name.
-    held: BTreeMap<(String, String), Held>,
+    held: BTreeMap<(String, String), HeldBot>,
     /// Matches whose last Job failed, by tournament and number: it may have been removed to make
     /// room for others.
     failed: BTreeMap<(String, u32), Failed>,
@@ -81,7 +81,7 @@ struct Failed {
 
 /// A bot that can't be started.
 #[derive(Clone, Debug)]
-struct Held {
+struct HeldBot {
     since: i64,
     until: i64,
     pause: i64,
@@ -92,7 +92,7 @@ struct Held {
 #[derive(Clone, Copy)]
 struct SeenCluster<'a> {
     settings: &'a Settings,
-    observed: &'a Observed,
+    observed: &'a ObservedCluster,
     /// In seconds since 1970.
     now: i64,
 }
@@ -100,9 +100,9 @@ struct SeenCluster<'a> {
 /// A tournament that is to be played, and what is there of it.
 struct SeenTournament<'a> {
     at: SeenCluster<'a>,
-    tournament: &'a Tournament,
+    tournament: &'a PodTournament,
     /// Its matches, by number.
-    open: BTreeMap<u32, &'a Match>,
+    open: BTreeMap<u32, &'a PodMatch>,
     jobs: Vec<&'a SeenJob>,
     pods: Vec<&'a SeenPod>,
 }
@@ -116,9 +116,9 @@ struct ReconciledTournament {
 /// Works out what to do. `now` is in seconds since 1970.
 pub fn reconcile(
     settings: &Settings,
-    wanted: &Wanted,
-    observed: &Observed,
-    memory: &mut Memory,
+    wanted: &WantedTournaments,
+    observed: &ObservedCluster,
+    memory: &mut ReconcileMemory,
     now: i64,
 ) -> Reconciled {
     memory.see(observed, now);
@@ -155,7 +155,11 @@ pub fn reconcile(
 /// Lets referees be given nodes whose bots have pods of their own. If all of them were at once, they
 /// could fill the nodes and leave no room for their bots. So at most one in four of those that have
 /// their bots may be without, or one alone: when the others end, there is room for its bots.
-fn admit(at: SeenCluster<'_>, wanted: &Wanted, memory: &mut Memory) -> Vec<Action> {
+fn admit(
+    at: SeenCluster<'_>,
+    wanted: &WantedTournaments,
+    memory: &mut ReconcileMemory,
+) -> Vec<Action> {
     const WITH_BOTS_FOR_ONE_WITHOUT: usize = 4;
     let apart = wanted.tournaments.iter();
     let apart = apart.filter(|one| one.isolation == Isolation::Pod);
@@ -198,7 +202,7 @@ fn admit(at: SeenCluster<'_>, wanted: &Wanted, memory: &mut Memory) -> Vec<Actio
 }
 
 impl<'a> SeenTournament<'a> {
-    fn new(at: SeenCluster<'a>, tournament: &'a Tournament) -> Self {
+    fn new(at: SeenCluster<'a>, tournament: &'a PodTournament) -> Self {
         let key = &tournament.key;
         Self {
             at,
@@ -211,7 +215,7 @@ impl<'a> SeenTournament<'a> {
         }
     }
 
-    fn reconcile(&self, memory: &mut Memory) -> ReconciledTournament {
+    fn reconcile(&self, memory: &mut ReconcileMemory) -> ReconciledTournament {
         let key = &self.tournament.key;
         memory.hold(self);
         (memory.failed).retain(|(of, number), _| of != key || self.open.contains_key(number));
@@ -229,14 +233,14 @@ impl<'a> SeenTournament<'a> {
     }
 
     /// Whether the image of a bot has to have a digest, and has none.
-    fn lacks_digest(&self, bot: &Bot) -> bool {
+    fn lacks_digest(&self, bot: &PodBot) -> bool {
         let image = bot.image.as_ref();
         image.is_some_and(|image| image.lacks_digest(self.at.settings))
     }
 
     /// The numbers of the matches that have a bot which can't be started.
-    fn held_matches(&self, memory: &Memory) -> BTreeSet<u32> {
-        let is_held = |bot: &Bot| {
+    fn held_matches(&self, memory: &ReconcileMemory) -> BTreeSet<u32> {
+        let is_held = |bot: &PodBot| {
             self.lacks_digest(bot) || memory.is_held(&self.tournament.key, &bot.name, self.at.now)
         };
         (self.open.values())
@@ -246,7 +250,7 @@ impl<'a> SeenTournament<'a> {
     }
 
     /// Why bots can't be started.
-    fn bot_troubles(&self, memory: &Memory) -> Vec<String> {
+    fn bot_troubles(&self, memory: &ReconcileMemory) -> Vec<String> {
         let bots = self.open.values().flat_map(|of| &of.bots);
         let lacking = bots.filter(|bot| self.lacks_digest(bot)).map(|bot| {
             format!(
@@ -276,7 +280,7 @@ impl<'a> SeenTournament<'a> {
     fn make_jobs(
         &self,
         held: &BTreeSet<u32>,
-        memory: &mut Memory,
+        memory: &mut ReconcileMemory,
         outcome: &mut ReconciledTournament,
     ) {
         let key = &self.tournament.key;
@@ -327,9 +331,9 @@ impl<'a> SeenTournament<'a> {
     /// The generation of the Job that a match gets now, where it gets one.
     fn next_generation(
         &self,
-        of: &Match,
+        of: &PodMatch,
         last: Option<&SeenJob>,
-        memory: &mut Memory,
+        memory: &mut ReconcileMemory,
         troubles: &mut Vec<String>,
     ) -> Option<u32> {
         let now = self.at.now;
@@ -391,7 +395,7 @@ impl<'a> SeenTournament<'a> {
     }
 
     /// Makes the pods of the bots that play with a referee, where they are not there.
-    fn make_bot_pods(&self, memory: &mut Memory) -> Vec<Action> {
+    fn make_bot_pods(&self, memory: &mut ReconcileMemory) -> Vec<Action> {
         let mut actions = Vec::new();
         for pod in &self.pods {
             let Some(of) = self.open.get(&pod.of.matchup) else {
@@ -428,7 +432,7 @@ impl<'a> SeenTournament<'a> {
 }
 
 /// Whether a bot's pod is there whose referee's is not.
-fn is_left_over(pod: &SeenPod, observed: &Observed) -> bool {
+fn is_left_over(pod: &SeenPod, observed: &ObservedCluster) -> bool {
     let Role::Bot { referee, .. } = &pod.role else {
         return false;
     };
@@ -473,12 +477,12 @@ fn fails_again<'a>(pod: &'a SeenPod, pods: &[&SeenPod], jobs: &[&SeenJob]) -> Op
         .iter()
         .any(|job| job.of == pod.of && job.ended.is_none());
     let follows = |other: &&&SeenPod| other.job == pod.job && other.since >= pod.since;
-    let is_mended = (pods.iter().filter(follows)).any(|other| other.phase == Phase::Succeeded);
+    let is_mended = (pods.iter().filter(follows)).any(|other| other.phase == PodPhase::Succeeded);
     (is_played && !is_mended).then_some(said)
 }
 
 /// What to say of a Job that failed.
-fn failure(of: &Match, job: &SeenJob, why: &str, pods: &[&SeenPod]) -> String {
+fn failure(of: &PodMatch, job: &SeenJob, why: &str, pods: &[&SeenPod]) -> String {
     let bots: Vec<&str> = of.bots.iter().map(|bot| &*bot.name).collect();
     let said = pods
         .iter()
@@ -525,9 +529,9 @@ fn told(troubles: Vec<String>) -> Vec<String> {
     told
 }
 
-impl Memory {
+impl ReconcileMemory {
     /// Forgets what has been seen, and what was never there.
-    fn see(&mut self, observed: &Observed, now: i64) {
+    fn see(&mut self, observed: &ObservedCluster, now: i64) {
         let jobs = observed.jobs.iter().map(|job| &*job.name);
         let pods = observed.pods.iter().map(|pod| &*pod.name);
         let there: BTreeSet<&str> = jobs.chain(pods).collect();
@@ -564,7 +568,7 @@ impl Memory {
                     continue;
                 };
                 // Pods from before, which are kept for their logs, say nothing of now.
-                let is_later = |held: &Held| pod.since >= held.since;
+                let is_later = |held: &HeldBot| pod.since >= held.since;
                 if self.held.get(&bot).is_some_and(is_later) {
                     self.held.remove(&bot);
                 }
@@ -578,7 +582,7 @@ impl Memory {
                 if now < pod.since + PATIENCE {
                     continue;
                 }
-                let held = self.held.entry(bot).or_insert(Held {
+                let held = self.held.entry(bot).or_insert(HeldBot {
                     since: now,
                     until: 0,
                     pause: FIRST_PAUSE / 2,
@@ -603,7 +607,7 @@ impl Memory {
     fn held_of<'a>(
         &'a self,
         key: &'a str,
-    ) -> impl Iterator<Item = (&'a (String, String), &'a Held)> {
+    ) -> impl Iterator<Item = (&'a (String, String), &'a HeldBot)> {
         let held = self.held.iter();
         held.filter(move |((of, _), _)| of == key)
     }
@@ -612,31 +616,31 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ended, Image};
+    use crate::{JobEnd, PodImage};
 
     const NOW: i64 = 1_000_000;
 
-    fn bot(name: &str) -> Bot {
-        let image = Image {
+    fn bot(name: &str) -> PodBot {
+        let image = PodImage {
             name: "x".to_owned(),
             digest: Some(format!("sha256:{}", "0a".repeat(32))),
             arguments: Vec::new(),
         };
-        Bot {
+        PodBot {
             name: name.to_owned(),
             image: Some(image),
         }
     }
 
     /// So many matches; `a` plays the first two.
-    fn wanted(matches: u32) -> Wanted {
-        let matches = (0..matches).map(|number| Match {
+    fn wanted(matches: u32) -> WantedTournaments {
+        let matches = (0..matches).map(|number| PodMatch {
             number,
             bots: vec![bot(if number < 2 { "a" } else { "b" }), bot("c")],
             chunks: 3,
         });
-        Wanted {
-            tournaments: vec![Tournament {
+        WantedTournaments {
+            tournaments: vec![PodTournament {
                 key: "k".to_owned(),
                 name: "cup".to_owned(),
                 isolation: Isolation::Shared,
@@ -644,7 +648,7 @@ mod tests {
                 memory_mib: None,
                 matches: matches.collect(),
             }],
-            ..Wanted::default()
+            ..WantedTournaments::default()
         }
     }
 
@@ -675,7 +679,7 @@ mod tests {
             role: Role::Referee,
             since: NOW - 2 * PATIENCE,
             leaving: false,
-            phase: Phase::Pending,
+            phase: PodPhase::Pending,
             ip: None,
             job: None,
             gated: false,
@@ -696,16 +700,16 @@ mod tests {
 
     fn at(
         max_jobs: usize,
-        wanted: &Wanted,
+        wanted: &WantedTournaments,
         jobs: Vec<SeenJob>,
         pods: Vec<SeenPod>,
-        memory: &mut Memory,
+        memory: &mut ReconcileMemory,
         now: i64,
     ) -> Reconciled {
         reconcile(
             &settings(max_jobs),
             wanted,
-            &Observed { jobs, pods },
+            &ObservedCluster { jobs, pods },
             memory,
             now,
         )
@@ -726,7 +730,7 @@ mod tests {
 
     #[test]
     fn the_first_matches_are_played_and_what_is_made_is_not_made_again() {
-        let mut memory = Memory::default();
+        let mut memory = ReconcileMemory::default();
         let first = at(2, &wanted(5), vec![], vec![], &mut memory, NOW);
         assert_eq!(words(&first), ["make m0-g1", "make m1-g1"]);
         let again = at(2, &wanted(5), vec![], vec![], &mut memory, NOW + 1);
@@ -738,9 +742,16 @@ mod tests {
 
     #[test]
     fn what_nobody_wants_is_stopped_and_then_removed() {
-        let none = Wanted::default();
-        let stopped = |job: SeenJob, wanted: &Wanted| {
-            let found = at(9, wanted, vec![job], vec![], &mut Memory::default(), NOW);
+        let none = WantedTournaments::default();
+        let stopped = |job: SeenJob, wanted: &WantedTournaments| {
+            let found = at(
+                9,
+                wanted,
+                vec![job],
+                vec![],
+                &mut ReconcileMemory::default(),
+                NOW,
+            );
             words(&found)
         };
         assert_eq!(stopped(seen(0, 1), &none), ["suspend m0-g1"]);
@@ -760,9 +771,9 @@ mod tests {
         };
         assert_eq!(stopped(leaving, &none), [""; 0]);
         // Another arena has it, or the store is away.
-        let elsewhere = Wanted {
+        let elsewhere = WantedTournaments {
             others: ["cup".to_owned()].into(),
-            ..Wanted::default()
+            ..WantedTournaments::default()
         };
         assert_eq!(stopped(seen(0, 1), &elsewhere), [""; 0]);
         // A match that is decided, of a tournament that goes on.
@@ -773,7 +784,7 @@ mod tests {
     fn what_a_job_has_left_gets_another_one_and_failures_take_longer_each_time() {
         let ended = |generation: u32, complete: bool| SeenJob {
             active: 0,
-            ended: Some(Ended {
+            ended: Some(JobEnd {
                 complete,
                 at: NOW,
                 why: "BackoffLimitExceeded".to_owned(),
@@ -786,7 +797,7 @@ mod tests {
                 &wanted(1),
                 vec![job.clone()],
                 vec![],
-                &mut Memory::default(),
+                &mut ReconcileMemory::default(),
                 NOW + seconds,
             );
             (words(&found), found.troubles["k"].len())
@@ -806,7 +817,7 @@ mod tests {
     fn a_job_that_has_ended_makes_room_for_another() {
         let ended = SeenJob {
             active: 0,
-            ended: Some(Ended {
+            ended: Some(JobEnd {
                 complete: true,
                 at: NOW,
                 why: String::new(),
@@ -818,7 +829,7 @@ mod tests {
             &wanted(2),
             vec![ended],
             vec![],
-            &mut Memory::default(),
+            &mut ReconcileMemory::default(),
             NOW + SHORT_PAUSE,
         );
         assert_eq!(words(&found), ["remove m0-g1"]);
@@ -826,7 +837,7 @@ mod tests {
 
     #[test]
     fn a_bot_that_cant_be_started_holds_nobody_else_up() {
-        let mut memory = Memory::default();
+        let mut memory = ReconcileMemory::default();
         let (jobs, pods) = (vec![seen(0, 1), seen(1, 1)], vec![stuck(0)]);
         let found = at(2, &wanted(4), jobs, pods, &mut memory, NOW);
         assert_eq!(words(&found), ["suspend m0-g1", "suspend m1-g1"]);
@@ -859,14 +870,14 @@ mod tests {
     #[test]
     fn a_referee_that_fails_is_told_until_another_one_has_done_well() {
         let failed = SeenPod {
-            phase: Phase::Failed,
+            phase: PodPhase::Failed,
             job: Some((names::job("k", 0, 1), "0".to_owned())),
             stuck: vec![],
             said: Some("exit code 75: could not connect to the bot a".to_owned()),
             ..stuck(0)
         };
         let told = |pods| {
-            let mut memory = Memory::default();
+            let mut memory = ReconcileMemory::default();
             let found = at(9, &wanted(1), vec![seen(0, 1)], pods, &mut memory, NOW);
             found.troubles["k"].join("\n")
         };
@@ -883,11 +894,11 @@ mod tests {
             ..failed.clone()
         };
         assert_eq!(
-            told(vec![failed.clone(), followed_by(Phase::Running)]),
+            told(vec![failed.clone(), followed_by(PodPhase::Running)]),
             trouble
         );
         assert_eq!(
-            told(vec![failed.clone(), followed_by(Phase::Succeeded)]),
+            told(vec![failed.clone(), followed_by(PodPhase::Succeeded)]),
             ""
         );
     }
@@ -908,13 +919,20 @@ mod tests {
         };
         let with = |referee: Option<SeenPod>| {
             let pods = referee.into_iter().chain([bot.clone()]).collect();
-            let found = at(9, &wanted(0), vec![], pods, &mut Memory::default(), NOW);
+            let found = at(
+                9,
+                &wanted(0),
+                vec![],
+                pods,
+                &mut ReconcileMemory::default(),
+                NOW,
+            );
             found.actions.len()
         };
         assert_eq!(with(Some(referee.clone())), 0);
         assert_eq!(with(None), 1);
         let done = SeenPod {
-            phase: Phase::Succeeded,
+            phase: PodPhase::Succeeded,
             ..referee
         };
         assert_eq!(with(Some(done)), 1);
@@ -926,7 +944,7 @@ mod tests {
         wanted.tournaments[0].isolation = Isolation::Pod;
         let referee = |matchup: u32, gated: bool| SeenPod {
             stuck: vec![],
-            phase: Phase::Running,
+            phase: PodPhase::Running,
             gated,
             ..stuck(matchup)
         };
@@ -947,7 +965,7 @@ mod tests {
             })
         };
         let jobs: Vec<SeenJob> = (0..9).map(|matchup| seen(matchup, 1)).collect();
-        let admitted = |pods: Vec<SeenPod>, memory: &mut Memory| {
+        let admitted = |pods: Vec<SeenPod>, memory: &mut ReconcileMemory| {
             let found = at(50, &wanted, jobs.clone(), pods, memory, NOW);
             let admitted = found.actions.iter();
             admitted
@@ -955,14 +973,14 @@ mod tests {
                 .count()
         };
         let waiting = |from: u32| (from..9).map(|matchup| referee(matchup, true));
-        let mut memory = Memory::default();
+        let mut memory = ReconcileMemory::default();
         // One alone, and no other before its bots have nodes.
         assert_eq!(admitted(waiting(0).collect(), &mut memory), 1);
         assert_eq!(admitted(waiting(0).collect(), &mut memory), 0);
         let first = || [referee(0, false)].into_iter();
         let begun = first().chain(bots(0, 1)).chain(waiting(1)).collect();
-        assert_eq!(admitted(begun, &mut Memory::default()), 0);
+        assert_eq!(admitted(begun, &mut ReconcileMemory::default()), 0);
         let played = first().chain(bots(0, 2)).chain(waiting(1)).collect();
-        assert_eq!(admitted(played, &mut Memory::default()), 1);
+        assert_eq!(admitted(played, &mut ReconcileMemory::default()), 1);
     }
 }

@@ -8,11 +8,11 @@ use referee_worker::lease::LeasedBot;
 
 use crate::{Settings, names};
 
-/// What is to be played.
+/// The tournaments that are to be played.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedTournaments {
     /// The tournaments, the first ones before the others where there is a choice.
-    pub tournaments: Vec<Tournament>,
+    pub tournaments: Vec<PodTournament>,
     /// The names of tournaments that are to be played and can't be just now, as when another arena
     /// has them or the store is away. What has been made for them is left alone.
     pub others: BTreeSet<String>,
@@ -20,7 +20,7 @@ pub struct Wanted {
 
 /// A tournament that is to be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tournament {
+pub struct PodTournament {
     /// What it is called in names and labels.
     pub key: String,
     /// What people call it.
@@ -32,32 +32,32 @@ pub struct Tournament {
     /// How much memory a bot's process may add after its start, in MiB.
     pub memory_mib: Option<u64>,
     /// Its first matches that can be played, in order.
-    pub matches: Vec<Match>,
+    pub matches: Vec<PodMatch>,
 }
 
 /// A match that can be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Match {
+pub struct PodMatch {
     /// Its number in the schedule.
     pub number: u32,
     /// Who plays, in order of the lineup.
-    pub bots: Vec<Bot>,
+    pub bots: Vec<PodBot>,
     /// In how many chunks it is leased, about.
     pub chunks: u64,
 }
 
 /// A bot of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bot {
+pub struct PodBot {
     /// What it is called in its games.
     pub name: String,
     /// Its image; none for a built-in bot, which referees bring with them.
-    pub image: Option<Image>,
+    pub image: Option<PodImage>,
 }
 
 /// An image, and what its program is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
+pub struct PodImage {
     /// Without the digest.
     pub name: String,
     /// `sha256:` and 64 digits.
@@ -66,7 +66,7 @@ pub struct Image {
     pub arguments: Vec<String>,
 }
 
-impl Tournament {
+impl PodTournament {
     /// A tournament with this commitment and these open matches.
     #[must_use]
     pub fn new(
@@ -83,28 +83,28 @@ impl Tournament {
             isolation,
             games,
             memory_mib,
-            matches: matches.iter().map(Match::of).collect(),
+            matches: matches.iter().map(PodMatch::of).collect(),
         }
     }
 }
 
-impl Match {
+impl PodMatch {
     fn of(open: &OpenMatch) -> Self {
         Self {
             number: open.matchup,
-            bots: open.bots.iter().map(Bot::of).collect(),
+            bots: open.bots.iter().map(PodBot::of).collect(),
             chunks: open.chunks,
         }
     }
 }
 
-impl Bot {
+impl PodBot {
     fn of(bot: &LeasedBot) -> Self {
         let image = match bot.entry.launcher().reach() {
             Reach::Container {
                 container,
                 arguments,
-            } => Some(Image {
+            } => Some(PodImage {
                 name: container.image.name.clone(),
                 digest: container.image.digest.clone(),
                 arguments: (arguments.iter())
@@ -120,7 +120,7 @@ impl Bot {
     }
 }
 
-impl Image {
+impl PodImage {
     /// How a node is asked for it.
     #[must_use]
     pub fn reference(&self, settings: &Settings) -> String {

@@ -4,27 +4,29 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use arena_kubernetes::{Bot, Image, Match, RefereePod, Settings, Tournament, bot_pod, job, names};
+use arena_kubernetes::{
+    PodBot, PodImage, PodMatch, PodTournament, RefereePod, Settings, bot_pod, job, names,
+};
 use arena_tournament::Isolation;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 
-fn tournament(isolation: Isolation, seats: usize) -> Tournament {
-    let bot = |place: usize| Bot {
+fn tournament(isolation: Isolation, seats: usize) -> PodTournament {
+    let bot = |place: usize| PodBot {
         name: format!("bot.{place}"),
         // The last one is built in.
-        image: (place + 1 < seats).then(|| Image {
+        image: (place + 1 < seats).then(|| PodImage {
             name: format!("registry.example.com/team/bot:{place}"),
             digest: Some(format!("sha256:{}", "ab".repeat(32))),
             arguments: vec!["--say".to_owned(), "$(POD_NAME)".to_owned()],
         }),
     };
-    Tournament {
+    PodTournament {
         key: "0123456789".to_owned(),
         name: "spring".to_owned(),
         isolation,
         games: 32,
         memory_mib: None,
-        matches: vec![Match {
+        matches: vec![PodMatch {
             number: 7,
             bots: (0..seats).map(bot).collect(),
             chunks: 12,

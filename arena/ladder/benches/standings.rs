@@ -9,7 +9,7 @@ use std::{
 
 use arena_ladder::{
     Entrant, GroupCount, Seatings, Standings,
-    bradley_terry::{self, Pair},
+    bradley_terry::{self, PairGroups},
     luce::PRIOR,
 };
 use rand_chacha::{
@@ -63,8 +63,8 @@ fn main() {
         .collect();
     let players = (0..200).flat_map(|first| (first + 1..200).map(move |second| [first, second]));
     let pairs = players.zip(&counts);
-    let pairs: Vec<Pair<'_>> = pairs
-        .map(|(players, counts)| Pair { players, counts })
+    let pairs: Vec<PairGroups<'_>> = pairs
+        .map(|(players, counts)| PairGroups { players, counts })
         .collect();
     let time = median(|| {
         black_box(bradley_terry::fit(200, black_box(&pairs), PRIOR)).expect("there is a prior");

@@ -5,7 +5,7 @@
 
 use arena_ladder::{
     Entrant, GroupCount, HalfPoints, Seatings, Sprt, Standings,
-    bradley_terry::{self, Pair},
+    bradley_terry::{self, PairGroups},
     elo::{Comparison, ELO_SCALE},
     luce::{Fit, PRIOR},
     mantel_haenszel::{StratifiedTest, Stratum},
@@ -113,7 +113,7 @@ fn pairwise(chance: &mut ChaCha8Rng, players: usize, prior: f64) {
             }
         }
     }
-    let pairs = met.iter().map(|(players, counts)| Pair {
+    let pairs = met.iter().map(|(players, counts)| PairGroups {
         players: *players,
         counts,
     });

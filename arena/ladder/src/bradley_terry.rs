@@ -12,7 +12,7 @@ use crate::luce::{Choices, Fit, Likeliest, NoFit};
 
 /// The groups that a pair has played.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair<'a> {
+pub struct PairGroups<'a> {
     /// The two players, by number from 0.
     pub players: [usize; 2],
     /// In how many groups the first won 0, 1, 2 … half points: as in
@@ -31,7 +31,7 @@ pub struct Pair<'a> {
 /// # Errors
 ///
 /// The prior is negative or too large, or it is 0 and the likelihood has no maximum.
-pub fn fit(players: usize, pairs: &[Pair<'_>], prior: f64) -> Result<Fit, NoFit> {
+pub fn fit(players: usize, pairs: &[PairGroups<'_>], prior: f64) -> Result<Fit, NoFit> {
     let pairs: Vec<PlayedPair> = pairs
         .iter()
         .filter_map(|pair| PlayedPair::of(players, pair))
@@ -83,7 +83,7 @@ struct PlayedPair<'a> {
 }
 
 impl<'a> PlayedPair<'a> {
-    fn of(players: usize, pair: &Pair<'a>) -> Option<Self> {
+    fn of(players: usize, pair: &PairGroups<'a>) -> Option<Self> {
         let [first, second] = pair.players;
         let each = pair.counts.len().saturating_sub(1) / 2;
         let groups = pair

@@ -130,7 +130,7 @@ impl Stratum {
     }
 
     /// The distribution of the events under the tested condition.
-    fn distribution(&self) -> Distribution {
+    fn distribution(&self) -> SumDistribution {
         let [trials, others] = [self.trials, self.other_trials].map(|n| n as f64);
         let events = self.events as f64 + self.other_events as f64;
         let least = (events - others).max(0.0);
@@ -164,18 +164,18 @@ impl Stratum {
         for part in &mut parts {
             *part /= whole;
         }
-        Distribution { first, parts }
+        SumDistribution { first, parts }
     }
 }
 
 /// The probabilities of `first`, `first + 1` and so on. What is less probable than
 /// [`LEAST_P_VALUE`] is left out at both ends.
-struct Distribution {
+struct SumDistribution {
     first: u64,
     parts: Vec<f64>,
 }
 
-impl Distribution {
+impl SumDistribution {
     /// The distribution of the sum of the two.
     fn plus(&self, other: &Self) -> Self {
         let mut parts = vec![0.0; self.parts.len() + other.parts.len() - 1];
@@ -196,7 +196,7 @@ impl Distribution {
 
 /// The probability that the events of all strata together are at least so many.
 fn upper_tail(tables: &[Stratum], observed: u64) -> f64 {
-    let nothing = Distribution {
+    let nothing = SumDistribution {
         first: 0,
         parts: vec![1.0],
     };

@@ -157,9 +157,9 @@ impl Sprt {
         }
         let counts = counts.iter().map(|&n| (n as f64).max(NONE_YET));
         let groups: f64 = counts.clone().sum();
-        let seen: Vec<Share> = counts
+        let seen: Vec<OutcomeShare> = counts
             .enumerate()
-            .map(|(half, n)| Share {
+            .map(|(half, n)| OutcomeShare {
                 score: half as f64 / (2 * games) as f64,
                 share: n / groups,
             })
@@ -261,14 +261,14 @@ impl fmt::Display for Sprt {
 
 /// An outcome of a group, and the share of the groups that had it.
 #[derive(Clone, Copy)]
-struct Share {
+struct OutcomeShare {
     /// From 0 to 1.
     score: f64,
     share: f64,
 }
 
 /// The maximum likelihood shares with this mean score, given the observed ones.
-fn likeliest_at_score(seen: &[Share], mean: f64) -> Option<Vec<f64>> {
+fn likeliest_at_score(seen: &[OutcomeShare], mean: f64) -> Option<Vec<f64>> {
     let pull: Vec<f64> = seen.iter().map(|at| at.score - mean).collect();
     tilted(seen, &pull)
 }
@@ -277,7 +277,7 @@ fn likeliest_at_score(seen: &[Share], mean: f64) -> Option<Vec<f64>> {
 /// given the observed ones. The condition is not linear. Each step solves for its
 /// tangent at the last shares, until they converge. The first shares have only groups
 /// that were won or lost completely, which can meet every condition.
-fn likeliest_at_t(seen: &[Share], t: f64) -> Option<Vec<f64>> {
+fn likeliest_at_t(seen: &[OutcomeShare], t: f64) -> Option<Vec<f64>> {
     const ROUNDS: usize = 1000;
     let won = 0.5 + 0.5 * t / (1.0 + t * t).sqrt();
     let mut shares = vec![0.0; seen.len()];
@@ -314,7 +314,7 @@ fn likeliest_at_t(seen: &[Share], t: f64) -> Option<Vec<f64>> {
 /// The maximum likelihood shares with mean `pull` 0: the observed shares divided by
 /// 1 + x·pull, where x is the Lagrange multiplier of the condition (Owen, "Empirical
 /// Likelihood", 2001). None if no shares meet the condition.
-fn tilted(seen: &[Share], pull: &[f64]) -> Option<Vec<f64>> {
+fn tilted(seen: &[OutcomeShare], pull: &[f64]) -> Option<Vec<f64>> {
     let least = pull.iter().copied().fold(f64::INFINITY, f64::min);
     let most = pull.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !(least < 0.0 && most > 0.0) {

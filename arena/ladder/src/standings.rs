@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Entrant, GroupCount, HalfPoints,
-    bradley_terry::{self, Pair},
+    bradley_terry::{self, PairGroups},
     elo::{Comparison, Estimate, NoEstimate, Z95, enough_groups},
     group::{PARTS_OF_A_GAME, parts_of_a_half, places_among},
     luce::{NoFit, PRIOR},
@@ -33,7 +33,7 @@ pub struct Standings {
     pub groups: u64,
     /// One row for each entrant, in order of [`RankBy`], the best first; then those that
     /// have not played, then those that are left out.
-    pub rows: Vec<StandingsRow>,
+    pub rows: Vec<EntrantRow>,
     /// Every pair that has met, in order of their numbers.
     pub pairs: Vec<Meeting>,
 }
@@ -54,7 +54,7 @@ pub enum RankBy {
 
 /// The results of one entrant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StandingsRow {
+pub struct EntrantRow {
     /// Its place in the table, from 1; None if it is left out.
     pub rank: Option<u32>,
     /// The entrant.
@@ -171,7 +171,7 @@ impl Standings {
         // With a prior there is always a fit.
         let ratings = ratings.unwrap_or_else(|_| vec![None; sums.len()]);
         let rows = Entrant::all(entrants).zip(sums).zip(ratings);
-        let rows: Vec<StandingsRow> = rows
+        let rows: Vec<EntrantRow> = rows
             .map(|((entrant, sum), rating)| sum.row(entrant, rating, seats))
             .collect();
         // Until here a rank only says that the entrant is not left out.
@@ -205,7 +205,7 @@ impl Standings {
 
     /// Orders the rows by something else, those with the least key first; rows that are
     /// level in it stay in order.
-    pub fn rank_by_key<K: Ord>(&mut self, key: impl Fn(&StandingsRow) -> K) {
+    pub fn rank_by_key<K: Ord>(&mut self, key: impl Fn(&EntrantRow) -> K) {
         self.rows.sort_by_key(key);
         for (rank, row) in (1..).zip(&mut self.rows) {
             row.rank = row.rank.map(|_| rank);
@@ -224,7 +224,7 @@ impl Standings {
 
 /// The sort key, the best first. Ratings are compared in whole millionths, so that
 /// rounding errors break no ties, and every machine has the same order.
-fn order(row: &StandingsRow, by: RankBy) -> impl Ord + use<> {
+fn order(row: &EntrantRow, by: RankBy) -> impl Ord + use<> {
     let score = row.score.map(f64::to_bits);
     let rating = row.rating.map(|rating| (rating.value * 1e6).round() as i64);
     let score = score.map(u64::cast_signed);
@@ -345,14 +345,14 @@ impl Sum {
         }
     }
 
-    fn row(self, entrant: Entrant, rating: Option<Estimate>, seats: usize) -> StandingsRow {
+    fn row(self, entrant: Entrant, rating: Option<Estimate>, seats: usize) -> EntrantRow {
         let others = seats.saturating_sub(1).max(1) as f64;
         let mean = |sum: f64| (self.games > 0).then(|| sum / self.games as f64);
         let whole = PARTS_OF_A_GAME as f64;
         let halves = u128::from(self.parts) * 2 * seats.saturating_sub(1) as u128;
         let whole_parts = u128::from(PARTS_OF_A_GAME);
         let halves = (halves + whole_parts / 2) / whole_parts;
-        StandingsRow {
+        EntrantRow {
             rank: (!self.left_out).then_some(0),
             entrant,
             games: self.games,
@@ -440,8 +440,8 @@ fn pairwise(
     let pairs = pairs.iter().flat_map(|(players, between)| {
         let players = players.map(Entrant::index);
         let sizes = between.counts.values();
-        sizes.map(move |counts| Pair { players, counts })
+        sizes.map(move |counts| PairGroups { players, counts })
     });
-    let pairs: Vec<Pair<'_>> = pairs.collect();
+    let pairs: Vec<PairGroups<'_>> = pairs.collect();
     bradley_terry::fit(entrants, &pairs, PRIOR).map(|fit| fit.ratings)
 }

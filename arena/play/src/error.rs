@@ -2,9 +2,9 @@
 
 use referee_core::SetupError;
 
-/// Why a game could not be played. It is never a player's fault.
+/// The reason why a game could not be played. It is never a player's fault.
 #[derive(Debug, thiserror::Error)]
-pub enum PlayError {
+pub enum PeopleGameError {
     /// Its set-up is invalid, or it has other seats.
     #[error(transparent)]
     Setup(#[from] SetupError),

@@ -7,8 +7,8 @@ use futures_util::future::join_all;
 use referee::Shortage;
 use referee_bots::{Entry, LaunchContext};
 use referee_core::{
-    Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed, SetupError, ThinkingTime, Watch,
-    Words,
+    AnyWatcher, Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed, SetupError,
+    ThinkingTime, Words,
 };
 use referee_games::{
     Fixture, Judgement, Next, Question, SeatAction, SeatReply, Sitting, answer, past, ready,
@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     EvaluationQuestion,
-    error::{HintError, NotTakenBack, PlayError},
+    error::{HintError, NotTakenBack, PeopleGameError},
     guest::Guest,
     hint::{HintQuestion, SeatQuestion},
     slip::{Slip, read_move},
 };
 
-/// Who sits in a seat.
+/// The player in a seat.
 #[derive(Clone, Debug)]
-pub enum Player {
+pub enum SeatPlayer {
     /// A person of this name.
     Person(String),
     /// A bot.
@@ -48,12 +48,12 @@ pub struct Seating {
     /// Whether people are bound by the limit for a move, too.
     pub people_are_timed: bool,
     /// Who sits where, in order of the seats.
-    pub players: Vec<Player>,
+    pub players: Vec<SeatPlayer>,
 }
 
-/// What comes next.
+/// The turn that comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum PeopleTurn {
     /// These people are asked; the game goes on when all of them have answered.
     People(Vec<Seat>),
     /// The game is over.
@@ -92,7 +92,7 @@ struct Open {
 /// A person in a seat.
 struct Person {
     /// What the seat knows.
-    watch: Option<Box<dyn Watch>>,
+    watch: Option<Box<dyn AnyWatcher>>,
     /// What it was sent, with its answers.
     past: Vec<Bytes>,
 }
@@ -122,8 +122,8 @@ impl PeopleGame {
     ///
     /// # Errors
     ///
-    /// [`PlayError`].
-    pub async fn begin(seating: Seating, context: &LaunchContext) -> Result<Self, PlayError> {
+    /// [`PeopleGameError`].
+    pub async fn begin(seating: Seating, context: &LaunchContext) -> Result<Self, PeopleGameError> {
         let mut game = Self::invite(seating, context).await?;
         game.open_streams();
         Ok(game)
@@ -134,19 +134,20 @@ impl PeopleGame {
     ///
     /// # Errors
     ///
-    /// [`PlayError`]; [`PlayError::CantResume`] where a bot can't go on in the middle of a game.
+    /// [`PeopleGameError`]; [`PeopleGameError::CantResume`] where a bot can't go on in the middle
+    /// of a game.
     pub async fn resume(
         seating: Seating,
         answers: Vec<Vec<GivenAnswer>>,
         context: &LaunchContext,
-    ) -> Result<Self, PlayError> {
+    ) -> Result<Self, PeopleGameError> {
         let mut game = Self::invite(seating, context).await?;
         let has_moves = (answers.iter().flatten()).any(|given| given.number > 0);
         let replayed = game.give_again(answers);
         let stuck = game.bot_that_cant_resume().filter(|_| has_moves);
         let failed = match (replayed, stuck) {
-            (false, _) => Some(PlayError::Damaged),
-            (true, Some(name)) => Some(PlayError::CantResume(name)),
+            (false, _) => Some(PeopleGameError::Damaged),
+            (true, Some(name)) => Some(PeopleGameError::CantResume(name)),
             (true, None) => None,
         };
         if let Some(error) = failed {
@@ -158,7 +159,7 @@ impl PeopleGame {
     }
 
     /// Starts the bots and deals. No bot has been asked.
-    async fn invite(seating: Seating, context: &LaunchContext) -> Result<Self, PlayError> {
+    async fn invite(seating: Seating, context: &LaunchContext) -> Result<Self, PeopleGameError> {
         let Seating {
             kind,
             setup,
@@ -177,8 +178,8 @@ impl PeopleGame {
         }
         let names: Vec<String> = (players.iter())
             .map(|player| match player {
-                Player::Person(name) => name.clone(),
-                Player::Bot(entry) => entry.name.clone(),
+                SeatPlayer::Person(name) => name.clone(),
+                SeatPlayer::Bot(entry) => entry.name.clone(),
             })
             .collect();
         let fixture = Fixture {
@@ -194,11 +195,11 @@ impl PeopleGame {
         let mut chairs = Vec::new();
         for player in &players {
             chairs.push(match player {
-                Player::Person(_) => Chair::Person(Person {
+                SeatPlayer::Person(_) => Chair::Person(Person {
                     watch: None,
                     past: Vec::new(),
                 }),
-                Player::Bot(entry) => {
+                SeatPlayer::Bot(entry) => {
                     let guest = Guest::invite(entry, context, &limits).await?;
                     Chair::Bot(Box::new(guest))
                 }
@@ -246,7 +247,7 @@ impl PeopleGame {
     /// # Errors
     ///
     /// As for [`step`](Self::step).
-    pub async fn play_on(&mut self) -> Result<Turn, PlayError> {
+    pub async fn play_on(&mut self) -> Result<PeopleTurn, PeopleGameError> {
         loop {
             if let Some(turn) = self.step().await? {
                 return Ok(turn);
@@ -261,20 +262,20 @@ impl PeopleGame {
     ///
     /// This machine lacks what it takes to know why a bot is silent. That is no foul of the bot:
     /// the game can go on, here or in another process.
-    pub async fn step(&mut self) -> Result<Option<Turn>, PlayError> {
+    pub async fn step(&mut self) -> Result<Option<PeopleTurn>, PeopleGameError> {
         if self.record.is_some() {
-            return Ok(Some(Turn::Over));
+            return Ok(Some(PeopleTurn::Over));
         }
         if !self.open.is_empty() {
             self.ask_bots().await?;
             let people = self.waiting_for();
             if !people.is_empty() {
-                return Ok(Some(Turn::People(people)));
+                return Ok(Some(PeopleTurn::People(people)));
             }
             self.close_round();
         }
         self.next();
-        Ok(self.record.is_some().then_some(Turn::Over))
+        Ok(self.record.is_some().then_some(PeopleTurn::Over))
     }
 
     /// Says which question or notice is next, and hands it on.

@@ -9,7 +9,7 @@ use referee_bots::{BotOptions, Entry, LaunchContext, NotRunning, RunningBot};
 use referee_core::{Foul, GameKind, Limits, ThinkingTime};
 use referee_games::{Question, SeatReply};
 
-use crate::PlayError;
+use crate::PeopleGameError;
 
 /// A bot that was started, or could not be.
 pub(crate) struct Guest {
@@ -34,7 +34,7 @@ impl Guest {
         entry: &Entry,
         context: &LaunchContext,
         limits: &Limits,
-    ) -> Result<Self, PlayError> {
+    ) -> Result<Self, PeopleGameError> {
         let options = BotOptions {
             start_limit: limits.start,
             memory_limit: None,
@@ -45,7 +45,7 @@ impl Guest {
             Ok(running) => Ok(running),
             Err(NotRunning::Foul(foul)) => Err(foul),
             Err(NotRunning::Shortage(shortage)) => return Err(shortage.into()),
-            Err(NotRunning::Socket(error)) => return Err(PlayError::Socket(error)),
+            Err(NotRunning::Socket(error)) => return Err(PeopleGameError::Socket(error)),
         };
         Ok(Self {
             name: entry.name.clone(),

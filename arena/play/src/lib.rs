@@ -14,9 +14,9 @@ mod hint;
 mod setup;
 mod slip;
 
-pub use error::{HintError, NotTakenBack, PlayError};
+pub use error::{HintError, NotTakenBack, PeopleGameError};
 pub use evaluation::EvaluationQuestion;
-pub use game::{GivenAnswer, PeopleGame, PlayedMove, Player, Seating, Turn};
+pub use game::{GivenAnswer, PeopleGame, PeopleTurn, PlayedMove, SeatPlayer, Seating};
 pub use hint::{HintQuestion, SeatQuestion};
 pub use setup::{setup_parts, setup_with};
 pub use slip::{Slip, read_move};

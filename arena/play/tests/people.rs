@@ -4,7 +4,7 @@
 
 use std::{process::Command, time::Duration};
 
-use arena_play::{NotTakenBack, PeopleGame, PlayError, Player, Seating, Turn};
+use arena_play::{NotTakenBack, PeopleGame, PeopleGameError, PeopleTurn, SeatPlayer, Seating};
 use referee_bots::{LaunchContext, LaunchOptions};
 use referee_core::{Dice, FoulKind, GameKind, Limits, Root, Seat};
 use referee_games::{GAMES, verify};
@@ -18,7 +18,7 @@ fn context() -> LaunchContext {
 
 fn seating(kind: &'static dyn GameKind, seed: u64) -> Seating {
     let root = "people".parse::<Root>().unwrap();
-    let people = (0..kind.info().seats).map(|seat| Player::Person(format!("p{seat}")));
+    let people = (0..kind.info().seats).map(|seat| SeatPlayer::Person(format!("p{seat}")));
     Seating {
         kind,
         setup: Value::Null,
@@ -38,7 +38,7 @@ async fn begin(kind: &'static dyn GameKind, seed: u64) -> PeopleGame {
 
 /// Plays with any legal moves to the end, or until so many were made.
 async fn play(game: &mut PeopleGame, dice: &mut Dice, mut moves: usize) {
-    while let Turn::People(seats) = game.play_on().await.unwrap() {
+    while let PeopleTurn::People(seats) = game.play_on().await.unwrap() {
         for seat in seats {
             if moves == 0 {
                 return;
@@ -82,7 +82,7 @@ async fn moves_are_taken_back_to_the_first_and_the_game_is_as_it_was() {
     for kind in GAMES.iter().copied().filter(|kind| !kind.has_secrets()) {
         for seed in 0..5 {
             let mut game = begin(kind, seed).await;
-            let Turn::People(asked) = game.play_on().await.unwrap() else {
+            let PeopleTurn::People(asked) = game.play_on().await.unwrap() else {
                 panic!("the first question");
             };
             let seen = |game: &PeopleGame| -> Vec<_> {
@@ -104,7 +104,10 @@ async fn moves_are_taken_back_to_the_first_and_the_game_is_as_it_was() {
                         break;
                     }
                 }
-                assert_eq!(game.play_on().await.unwrap(), Turn::People(asked.clone()));
+                assert_eq!(
+                    game.play_on().await.unwrap(),
+                    PeopleTurn::People(asked.clone())
+                );
                 assert_eq!(seen(&game), first, "{} {seed}", kind.info().name);
                 assert_eq!(game.moves(asked[0]).count(), 0);
             }
@@ -120,7 +123,7 @@ async fn where_several_people_play_a_game_with_secrets_no_move_is_taken_back() {
     let mut tried = 0;
     for kind in GAMES.iter().copied().filter(|kind| kind.has_secrets()) {
         let mut game = begin(kind, 2).await;
-        let Turn::People(asked) = game.play_on().await.unwrap() else {
+        let PeopleTurn::People(asked) = game.play_on().await.unwrap() else {
             panic!("the first question");
         };
         assert_eq!(game.take_back(asked[0]).await, Err(NotTakenBack::NoMove));
@@ -149,7 +152,7 @@ async fn who_resigns_leaves_and_the_record_is_proved() {
     for kind in GAMES.iter().copied() {
         let mut game = begin(kind, 3).await;
         play(&mut game, &mut dice(3), 5).await;
-        let Turn::People(asked) = game.play_on().await.unwrap() else {
+        let PeopleTurn::People(asked) = game.play_on().await.unwrap() else {
             panic!("nobody is asked");
         };
         game.resign(asked[0]);
@@ -192,7 +195,7 @@ async fn answers_of_another_game_are_refused() {
     let mut answers = game.answers().to_vec();
     answers.remove(1);
     let again = PeopleGame::resume(seating(GAMES[0], 6), answers, &context()).await;
-    assert!(matches!(again, Err(PlayError::Damaged)));
+    assert!(matches!(again, Err(PeopleGameError::Damaged)));
 }
 
 #[tokio::test]
@@ -201,12 +204,15 @@ async fn whoever_is_timed_loses_when_the_time_is_up() {
     timed.people_are_timed = true;
     timed.limits.per_move = Duration::from_millis(1);
     let mut game = PeopleGame::begin(timed, &context()).await.unwrap();
-    assert!(matches!(game.play_on().await.unwrap(), Turn::People(_)));
+    assert!(matches!(
+        game.play_on().await.unwrap(),
+        PeopleTurn::People(_)
+    ));
     while std::time::Instant::now() < game.deadline().unwrap() {
         std::thread::yield_now();
     }
     game.time_is_up();
-    assert_eq!(game.play_on().await.unwrap(), Turn::Over);
+    assert_eq!(game.play_on().await.unwrap(), PeopleTurn::Over);
     let record = game.record().unwrap();
     let foul = record.result.verdict.foul(Seat::new(0)).unwrap();
     assert_eq!(foul.kind(), FoulKind::Late);

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use referee::PlayError;
+use referee::GameError;
 use referee_games::Mismatch;
 
 use crate::playouts::BotError;
@@ -21,5 +21,5 @@ pub enum ReviewError {
     Socket(#[source] io::Error),
     /// The bot could not be asked, which is not its fault.
     #[error("could not ask the bot")]
-    Play(#[from] PlayError),
+    Play(#[from] GameError),
 }

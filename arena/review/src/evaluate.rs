@@ -12,9 +12,9 @@ use crate::{
     search::{SEARCHES, mean_and_error, search, share},
 };
 
-/// Who says what a position of a finished game is worth.
+/// The judge of what a position of a finished game is worth.
 #[derive(Clone, Copy)]
-pub enum Judge<'a> {
+pub enum PositionJudge<'a> {
     /// Searches with all hands open, each by so many random playouts.
     Search {
         /// How many playouts a search makes; a position has [`SEARCHES`] of them.
@@ -70,7 +70,7 @@ pub fn deals(
 /// fails or has no estimates.
 pub fn course(
     record: &Record,
-    judge: Judge<'_>,
+    judge: PositionJudge<'_>,
     root: &Root,
     threads: usize,
 ) -> Result<Vec<PerSeat<ExpectedScore>>, ReviewError> {
@@ -79,18 +79,18 @@ pub fn course(
     let kind = game(&record.header.game).expect("it has just been replayed");
     let movers: Vec<Seat> = plies.iter().map(|ply| ply.seat).collect();
     let course = in_parallel(plies, threads, |ply: Ply| match judge {
-        Judge::Search { playouts } => {
+        PositionJudge::Search { playouts } => {
             let mut dice = Dice::new(&root.seed("evaluate", ply.number as u64 - 1));
             let table = ply.sitting.table();
             let means = (0..SEARCHES).map(|_| search(table, None, playouts, &mut dice));
             Ok(mean_and_error(&means.collect::<Vec<_>>()))
         }
-        Judge::Bot(bot) => Playouts { bot, kind }.expected(&ply.position()),
+        PositionJudge::Bot(bot) => Playouts { bot, kind }.expected(&ply.position()),
     });
     let mut course = course
         .into_iter()
         .collect::<Result<Vec<_>, ReviewError>>()?;
-    if matches!(judge, Judge::Bot(_)) && kind.has_secrets() {
+    if matches!(judge, PositionJudge::Bot(_)) && kind.has_secrets() {
         let mut last = PerSeat::new(seats, |_| None);
         for (expects, mover) in course.iter_mut().zip(movers) {
             last[mover] = Some(expects[mover]);
@@ -153,7 +153,7 @@ mod tests {
             let record = played(*kind);
             let mut moves = 0;
             referee_games::replay(&record, |_| moves += 1).unwrap();
-            let judge = Judge::Search { playouts: 4 };
+            let judge = PositionJudge::Search { playouts: 4 };
             let found = course(&record, judge, &root, 1).unwrap();
             assert_eq!(found.len(), moves + 1);
             assert_eq!(
@@ -178,7 +178,7 @@ mod tests {
     fn the_move_before_a_win_is_worth_nearly_everything() {
         let record = played(game("connect_four").unwrap());
         let root: Root = "course".parse().unwrap();
-        let judge = Judge::Search { playouts: 1000 };
+        let judge = PositionJudge::Search { playouts: 1000 };
         let found = course(&record, judge, &root, 2).unwrap();
         let before = &found[found.len() - 2];
         let won = record.result.verdict.outcome().unwrap();
@@ -216,7 +216,7 @@ mod tests {
         }
         let root: Root = "course".parse().unwrap();
         let bot = Counting::default();
-        let found = course(&record, Judge::Bot(&bot), &root, 1).unwrap();
+        let found = course(&record, PositionJudge::Bot(&bot), &root, 1).unwrap();
         for (at, expects) in found[..movers.len()].iter().enumerate() {
             for (seat, one) in expects.iter() {
                 let last = movers[..=at].iter().rposition(|mover| *mover == seat);

@@ -17,7 +17,7 @@ mod search;
 
 pub use arena_events::replay::ExpectedScore;
 pub use error::ReviewError;
-pub use evaluate::{Judge, course, deals, evaluate};
+pub use evaluate::{PositionJudge, course, deals, evaluate};
 pub use explain::{ExplainBy, ExplainOptions, ExplainedMove, Explanation, explain};
 pub use playouts::{BotError, InProcessBot, InProcessSeat, expected};
 pub use rerun::{RerunReport, RerunRequest, rerun};

@@ -90,8 +90,8 @@ pub fn expected(
 /// How a bot in this process failed.
 pub type BotError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Who plays on, by seat; none in a seat that never started.
-type Bots = PerSeat<Option<Box<dyn InProcessSeat>>>;
+/// The players that play on, by seat; none in a seat that never started.
+type PlayoutSeats = PerSeat<Option<Box<dyn InProcessSeat>>>;
 
 /// One answer in so many is any legal one, each equally likely: a bot that always does the
 /// same would play the same game again.
@@ -104,13 +104,13 @@ pub(crate) struct Playouts<'a> {
 }
 
 /// A position, and what each seat had been sent by then, with its answers.
-pub(crate) struct Position<'a> {
+pub(crate) struct PlayoutPosition<'a> {
     pub(crate) sitting: &'a Sitting,
     pub(crate) sent: &'a PerSeat<Vec<Bytes>>,
     pub(crate) seat: Seat,
 }
 
-impl Position<'_> {
+impl PlayoutPosition<'_> {
     /// The question of the seat.
     fn asked(&self) -> Question {
         let asked = self.sitting.pending();
@@ -124,7 +124,7 @@ impl Position<'_> {
 impl Playouts<'_> {
     /// What the bot would answer here, of what is legal; none where that would be a
     /// foul.
-    pub(crate) fn answer(&self, at: &Position<'_>) -> Result<Option<usize>, ReviewError> {
+    pub(crate) fn answer(&self, at: &PlayoutPosition<'_>) -> Result<Option<usize>, ReviewError> {
         let mut bot = self.seated(at, at.seat)?.expect("the seat is in play");
         let asked = at.asked();
         let heard = hear(&mut *bot, &asked.call)?;
@@ -138,7 +138,7 @@ impl Playouts<'_> {
     }
 
     /// What the seat can expect after each legal answer, by the bot's own estimate.
-    pub(crate) fn values(&self, at: &Position<'_>) -> Result<Vec<f64>, ReviewError> {
+    pub(crate) fn values(&self, at: &PlayoutPosition<'_>) -> Result<Vec<f64>, ReviewError> {
         let mut bot = self.seated(at, at.seat)?.expect("the seat is in play");
         let values = bot.values(&at.asked().call).map_err(ReviewError::Bot)?;
         let legal = at.sitting.legal(at.seat).len();
@@ -154,7 +154,7 @@ impl Playouts<'_> {
     /// What each seat can expect, by the bot's own estimate in the seat that is asked.
     pub(crate) fn expected(
         &self,
-        at: &Position<'_>,
+        at: &PlayoutPosition<'_>,
     ) -> Result<PerSeat<ExpectedScore>, ReviewError> {
         let mut bot = self.seated(at, at.seat)?.expect("the seat is in play");
         let seats = self.kind.info().seats;
@@ -164,7 +164,7 @@ impl Playouts<'_> {
     /// What the seat can expect where it does this: the mean of so many playouts.
     pub(crate) fn estimate(
         &self,
-        at: &Position<'_>,
+        at: &PlayoutPosition<'_>,
         deed: Deed,
         playouts: u32,
         dice: &mut Dice,
@@ -186,13 +186,13 @@ impl Playouts<'_> {
 
     fn playout(
         &self,
-        at: &Position<'_>,
+        at: &PlayoutPosition<'_>,
         deed: Deed,
         dice: &mut Dice,
     ) -> Result<Outcome, ReviewError> {
         let mut sitting = at.sitting.fork();
         let seats = at.sent.iter().map(|(seat, _)| self.seated(at, seat));
-        let mut bots: Bots = seats.collect::<Result<Vec<_>, _>>()?.into();
+        let mut bots: PlayoutSeats = seats.collect::<Result<Vec<_>, _>>()?.into();
         for question in sitting.pending() {
             let heard = match deed {
                 Deed::Answers(which) if question.seat == at.seat => {
@@ -237,7 +237,7 @@ impl Playouts<'_> {
     /// started.
     fn seated(
         &self,
-        at: &Position<'_>,
+        at: &PlayoutPosition<'_>,
         seat: Seat,
     ) -> Result<Option<Box<dyn InProcessSeat>>, ReviewError> {
         let mut sent = at.sent[seat].iter();
@@ -263,7 +263,7 @@ fn hear(bot: &mut dyn InProcessSeat, call: &Bytes) -> Result<SeatReply, ReviewEr
 }
 
 /// What the bot that is asked answers.
-fn answered(question: &Question, bots: &mut Bots) -> Result<SeatReply, ReviewError> {
+fn answered(question: &Question, bots: &mut PlayoutSeats) -> Result<SeatReply, ReviewError> {
     match bots[question.seat].as_mut() {
         Some(bot) => hear(&mut **bot, &question.call),
         None => Ok(SeatReply::Foul(Foul::HungUp)),
@@ -275,7 +275,7 @@ fn given(
     sitting: &Sitting,
     question: &Question,
     which: usize,
-    bots: &mut Bots,
+    bots: &mut PlayoutSeats,
 ) -> Result<SeatReply, ReviewError> {
     let legal = sitting.legal(question.seat);
     let (Some((_, own)), Some(bot)) = (legal.get(which), &mut bots[question.seat]) else {

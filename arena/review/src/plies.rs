@@ -4,7 +4,7 @@ use bytes::Bytes;
 use referee_core::{FoulKind, PerSeat, Record, Seat};
 use referee_games::{Judgement, Mismatch, Retraced, SeatReply, Sitting, past, retrace};
 
-use crate::{playouts::Position, search::Deed};
+use crate::{playouts::PlayoutPosition, search::Deed};
 
 /// A move of the record.
 pub(crate) struct Ply {
@@ -23,8 +23,8 @@ pub(crate) struct Ply {
 }
 
 impl Ply {
-    pub(crate) const fn position(&self) -> Position<'_> {
-        Position {
+    pub(crate) const fn position(&self) -> PlayoutPosition<'_> {
+        PlayoutPosition {
             sitting: &self.sitting,
             sent: &self.sent,
             seat: self.seat,

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use referee::{Pool, Reanswer, RerunEnd, rerun as ask_all};
 use referee_bots::{BotOptions, Entry, LaunchContext};
 use referee_core::{Foul, Record, Seat};
-use referee_games::Part;
+use referee_games::SeatPart;
 use tokio::sync::mpsc;
 
 use crate::error::ReviewError;
@@ -69,7 +69,7 @@ pub async fn rerun(
     pool: &Pool,
     mut each: impl FnMut(&Reanswer),
 ) -> Result<RerunReport, ReviewError> {
-    let part = Part::of(request.record, request.seat, request.move_limit)?;
+    let part = SeatPart::of(request.record, request.seat, request.move_limit)?;
     let options = BotOptions {
         start_limit: part.limits.start,
         memory_limit: None,

@@ -25,14 +25,14 @@ pub(crate) enum Deed {
 
 /// One upper-confidence tree over the choices from one position. Every seat goes
 /// for its own share; nothing is hidden from anybody.
-struct Search {
+struct TreeSearch {
     /// The first is the root.
-    nodes: Vec<Node>,
+    nodes: Vec<SearchNode>,
 }
 
 /// A position that was reached.
 #[derive(Default)]
-struct Node {
+struct SearchNode {
     visits: u32,
     /// Of the seat that chose to come here.
     sum: f64,
@@ -63,7 +63,7 @@ pub(crate) fn search(
     playouts: u32,
     dice: &mut Dice,
 ) -> PerSeat<f64> {
-    let mut search = Search::new();
+    let mut search = TreeSearch::new();
     for _ in 0..playouts / 2 {
         search.playout(table, forced, dice);
     }
@@ -105,7 +105,7 @@ pub(crate) fn best(
     playouts: u32,
     dice: &mut Dice,
 ) -> usize {
-    let mut search = Search::new();
+    let mut search = TreeSearch::new();
     // The root is the question of this seat, whoever else is asked with it.
     let mut values = vec![(0_u32, 0.0); legal];
     for done in 0..playouts.max(legal as u32) {
@@ -121,10 +121,10 @@ pub(crate) fn best(
     most(values.iter().map(|(visits, _)| f64::from(*visits)))
 }
 
-impl Search {
+impl TreeSearch {
     fn new() -> Self {
         Self {
-            nodes: vec![Node::default()],
+            nodes: vec![SearchNode::default()],
         }
     }
 
@@ -198,11 +198,11 @@ impl Search {
         }
         node.children[choice] = Some(next);
         node.tried += 1;
-        self.nodes.push(Node::default());
+        self.nodes.push(SearchNode::default());
         next
     }
 
-    fn room(&mut self, node: usize, legal: usize) -> &mut Node {
+    fn room(&mut self, node: usize, legal: usize) -> &mut SearchNode {
         let node = &mut self.nodes[node];
         if node.children.is_empty() {
             node.children.resize(legal, None);

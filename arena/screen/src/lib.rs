@@ -176,8 +176,8 @@ impl Play {
             };
             let seating = settings.seating(&root);
             let bots = seating.players.iter().filter_map(|player| match player {
-                arena_play::Player::Bot(entry) => Some(entry),
-                arena_play::Player::Person(_) => None,
+                arena_play::SeatPlayer::Bot(entry) => Some(entry),
+                arena_play::SeatPlayer::Person(_) => None,
             });
             let bots: Vec<&Entry> = bots.collect();
             let sandbox = self.launch.around(bots, [])?;

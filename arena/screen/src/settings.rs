@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use arena_play::{Player, Seating, setup_parts, setup_with};
+use arena_play::{SeatPlayer, Seating, setup_parts, setup_with};
 use arena_terminal::{draw::Signs, report};
 use arena_tournament::parse_limit;
 use house_bots::HOUSE;
@@ -314,12 +314,12 @@ impl Settings {
         });
         let mut next = 0;
         let players = (0..info.seats).map(|seat| match &self.others {
-            _ if seat == mine => Player::Person(self.name.clone()),
-            Others::People => Player::Person(words::guest(self.language, seat)),
+            _ if seat == mine => SeatPlayer::Person(self.name.clone()),
+            Others::People => SeatPlayer::Person(words::guest(self.language, seat)),
             Others::Bots(bots) => {
                 let bot = &bots[next % bots.len()];
                 next += 1;
-                Player::Bot(match bots.len() == 1 && info.seats > 2 {
+                SeatPlayer::Bot(match bots.len() == 1 && info.seats > 2 {
                     true => bot.renamed(format!("{}-{next}", bot.name)),
                     false => bot.clone(),
                 })

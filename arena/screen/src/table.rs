@@ -1,6 +1,6 @@
 //! One game at the terminal: it is drawn, moves and commands are read.
 
-use arena_play::{PeopleGame, Seating, Turn};
+use arena_play::{PeopleGame, PeopleTurn, Seating};
 use arena_terminal::{
     draw::{self},
     report,
@@ -51,7 +51,7 @@ impl<'a> Table<'a> {
     async fn rounds(&mut self, game: &mut PeopleGame, input: &mut Input) -> anyhow::Result<After> {
         loop {
             match game.play_on().await? {
-                Turn::People(seats) => {
+                PeopleTurn::People(seats) => {
                     for seat in seats {
                         match self.turn(game, seat, input).await? {
                             Done::Moved => {}
@@ -60,7 +60,7 @@ impl<'a> Table<'a> {
                         }
                     }
                 }
-                Turn::Over => {
+                PeopleTurn::Over => {
                     if let Some(after) = self.over(game, input).await? {
                         return Ok(after);
                     }

@@ -1,6 +1,8 @@
 //! `arena-serve`: what `arena` becomes for the verbs that need the page, pictures or a cluster. It
 //! is a program of its own so that nobody has to compile them for a first game.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
 mod adviser;
 mod export;
 mod kubernetes;

@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::SystemTime};
 
 use arena_dispatch::{Tournaments, WithPods};
-use arena_kubernetes::{Controller, LARGEST_SETTINGS, Settings, Source, Tournament, Wanted};
+use arena_kubernetes::{
+    Controller, LARGEST_SETTINGS, PodTournament, Settings, TournamentSource, WantedTournaments,
+};
 use arena_store::{Store, TournamentId};
 use arena_tournament::{Dispatcher, Results, unix_ms};
 use parking_lot::Mutex;
@@ -79,17 +81,17 @@ pub(crate) struct Playing {
     ids: Mutex<BTreeMap<String, TournamentId>>,
 }
 
-impl Source for Playing {
-    fn wanted(&self) -> Option<Wanted> {
+impl TournamentSource for Playing {
+    fn wanted(&self) -> Option<WantedTournaments> {
         let games = |dispatcher: &Dispatcher<_>| games(&self.settings, dispatcher);
         let told = self.tournaments.with_pods(&games, MOST_MATCHES)?;
-        let tournaments: Vec<(TournamentId, Tournament)> = told
+        let tournaments: Vec<(TournamentId, PodTournament)> = told
             .iter()
             .filter_map(|told| Some((told.id, tournament(told)?)))
             .collect();
         let ids = tournaments.iter().map(|(id, one)| (one.key.clone(), *id));
         *self.ids.lock() = ids.collect();
-        Some(Wanted {
+        Some(WantedTournaments {
             tournaments: tournaments.into_iter().map(|(_, one)| one).collect(),
             others: self.tournaments.not_here(),
         })
@@ -105,9 +107,9 @@ impl Source for Playing {
     }
 }
 
-fn tournament(told: &WithPods) -> Option<Tournament> {
+fn tournament(told: &WithPods) -> Option<PodTournament> {
     let definition = &told.plan.definition;
-    Some(Tournament::new(
+    Some(PodTournament::new(
         &told.plan.root.commitment(),
         told.name.clone(),
         definition.kubernetes?.isolation,

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::Context as _;
 use arena_dispatch::{
-    Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve,
+    Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, WorkerAccess, serve,
 };
 use arena_kubernetes::Settings;
 use arena_store::Store;
@@ -23,7 +23,7 @@ use referee_bots::{LaunchContext, LaunchOptions};
 use referee_cli::{End, bots::schemes, files::FileShares, random_bytes, stop, usage};
 use referee_games::game_name;
 use referee_net::Bounds;
-use referee_worker::{Abilities, Stop, WorkerIdentity, Workers};
+use referee_worker::{Abilities, Stop, WorkerGroup, WorkerIdentity};
 use tokio_util::sync::CancellationToken;
 
 use crate::page::{self, Page};
@@ -65,9 +65,9 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
     let local = workers(args, shares.games)?;
     let options = ServiceOptions {
         access: if args.open {
-            Access::Open
+            WorkerAccess::Open
         } else {
-            Access::Known
+            WorkerAccess::Known
         },
         replays: match args.replay {
             1 => Replays::All,
@@ -197,7 +197,7 @@ fn file_shares(args: &ServeArgs, has_page: bool) -> anyhow::Result<FileShares> {
     };
     let games = match args.concurrency {
         Some(games) => games as usize,
-        None => Workers::default_concurrency(args.pin.cores()?.as_ref()),
+        None => WorkerGroup::default_concurrency(args.pin.cores()?.as_ref()),
     };
     Ok(FileShares::within_limit(FileShares {
         games,
@@ -208,12 +208,12 @@ fn file_shares(args: &ServeArgs, has_page: bool) -> anyhow::Result<FileShares> {
 }
 
 /// The workers of this process, if it is to play.
-fn workers(args: &ServeArgs, games: usize) -> anyhow::Result<Option<Workers>> {
+fn workers(args: &ServeArgs, games: usize) -> anyhow::Result<Option<WorkerGroup>> {
     if games == 0 {
         return Ok(None);
     }
     let context = launch_context(args, args.pin.cores()?)?;
-    Ok(Some(Workers::start(context, games)?))
+    Ok(Some(WorkerGroup::start(context, games)?))
 }
 
 /// What starts bots on this machine.

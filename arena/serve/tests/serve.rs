@@ -1,5 +1,7 @@
 //! The program `arena-serve` by itself, as `arena` starts it.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
 use std::process::{Command, Output};
 
 fn serve(words: &[&str]) -> Output {

@@ -8,7 +8,7 @@ mod toy;
 
 use std::time::{Duration, Instant};
 
-use arena_simulation::{Beside, FaultTable, Options, Simulation};
+use arena_simulation::{Beside, FaultTable, Simulation, SimulationOptions};
 use arena_store::Store;
 
 use self::toy::Toy;
@@ -38,7 +38,7 @@ fn main() {
     });
     measure("a call beside", 20_000, |_| beside.call(async {}));
     measure("6 hosts idle for 60 s, in steps of 5 ms", 20, |seed| {
-        let mut simulation = Simulation::new(seed, Options::default());
+        let mut simulation = Simulation::new(seed, SimulationOptions::default());
         for number in 0..6 {
             simulation.host(&format!("host-{number}"), |_| std::future::pending());
         }

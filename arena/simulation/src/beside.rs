@@ -15,11 +15,11 @@ use tokio::{
 /// clones share the thread.
 #[derive(Clone, Debug)]
 pub struct Beside {
-    running: Arc<Running>,
+    running: Arc<BesideThread>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct BesideThread {
     runtime: Handle,
     /// Ends the thread when it is dropped.
     _stop: oneshot::Sender<()>,
@@ -44,7 +44,7 @@ impl Beside {
                 let _ = runtime.block_on(stopped);
             })?;
         Ok(Self {
-            running: Arc::new(Running {
+            running: Arc::new(BesideThread {
                 runtime: handle,
                 _stop: stop,
             }),

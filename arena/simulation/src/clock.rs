@@ -17,11 +17,11 @@ const EPOCH: Duration = Duration::from_secs(1_767_225_600);
 /// simulation, also while the machine is off. All clones are the same clock.
 #[derive(Clone, Debug, Default)]
 pub struct HostClock {
-    shared: Arc<Shared>,
+    shared: Arc<ClockState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ClockState {
     /// What it shows, in microseconds since 1970.
     shows_us: AtomicI64,
     ahead_us: AtomicI64,

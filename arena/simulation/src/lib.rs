@@ -24,5 +24,5 @@ pub use clock::HostClock;
 pub use faults::{FaultTable, Incident, Trouble, TroubleKind};
 pub use pace::Pace;
 pub use results::BesideResults;
-pub use simulation::{Failure, Options, SEED_VARIABLE, Simulation};
+pub use simulation::{SEED_VARIABLE, Simulation, SimulationFailure, SimulationOptions};
 pub use trace::Trace;

@@ -52,25 +52,25 @@ pub fn endpoint(host: &str, port: u16) -> Result<Endpoint, Error> {
 /// order in which tokio drops the tasks of a runtime differs from run to run, and each
 /// message that closes a connection draws how long it is under way.
 #[derive(Clone, Default)]
-pub struct Network {
+pub struct HostNetwork {
     open: Arc<Mutex<Opened>>,
 }
 
 #[derive(Default)]
 struct Opened {
-    sockets: Vec<Weak<Socket>>,
+    sockets: Vec<Weak<SharedSocket>>,
     /// How many connections there have been.
     number: u64,
-    heard: Option<Heard>,
+    heard: Option<ArrivalListener>,
 }
 
-/// Is told of what arrives: the number of the connection, and the bytes.
-type Heard = Arc<dyn Fn(u64, &[u8]) + Send + Sync>;
+/// A listener, told of what arrives: the number of the connection, and the bytes.
+type ArrivalListener = Arc<dyn Fn(u64, &[u8]) + Send + Sync>;
 
-/// None when it has been closed by [`Network::close`].
-type Socket = Mutex<Option<TcpStream>>;
+/// None when it has been closed by [`HostNetwork::close`].
+type SharedSocket = Mutex<Option<TcpStream>>;
 
-impl Network {
+impl HostNetwork {
     /// The connections that come in at a port of this host, for
     /// [`serve_with_incoming`](tonic::transport::server::Router::serve_with_incoming).
     ///
@@ -80,7 +80,7 @@ impl Network {
     pub async fn incoming(
         &self,
         port: u16,
-    ) -> io::Result<impl Stream<Item = io::Result<Connection>> + Send + 'static> {
+    ) -> io::Result<impl Stream<Item = io::Result<SimulatedConnection>> + Send + 'static> {
         let listener = TcpListener::bind((IpAddr::from(Ipv4Addr::UNSPECIFIED), port)).await?;
         let start = (listener, self.clone());
         Ok(stream::unfold(start, |(listener, network)| async move {
@@ -124,9 +124,9 @@ impl Network {
         &self,
     ) -> impl Service<
         Uri,
-        Response = TokioIo<Connection>,
+        Response = TokioIo<SimulatedConnection>,
         Error = io::Error,
-        Future = impl Future<Output = io::Result<TokioIo<Connection>>> + Send + 'static,
+        Future = impl Future<Output = io::Result<TokioIo<SimulatedConnection>>> + Send + 'static,
     > + Send
     + 'static {
         let network = self.clone();
@@ -141,7 +141,7 @@ impl Network {
         })
     }
 
-    fn add(&self, stream: TcpStream) -> Connection {
+    fn add(&self, stream: TcpStream) -> SimulatedConnection {
         let info = TcpConnectInfo {
             local_addr: stream.local_addr().ok(),
             remote_addr: stream.peer_addr().ok(),
@@ -152,7 +152,7 @@ impl Network {
         open.sockets.push(Arc::downgrade(&socket));
         open.number += 1;
         let (number, heard) = (open.number, open.heard.clone());
-        Connection {
+        SimulatedConnection {
             socket,
             info,
             number,
@@ -162,14 +162,14 @@ impl Network {
 }
 
 /// A connection, from either end.
-pub struct Connection {
-    socket: Arc<Socket>,
+pub struct SimulatedConnection {
+    socket: Arc<SharedSocket>,
     info: TcpConnectInfo,
     number: u64,
-    heard: Option<Heard>,
+    heard: Option<ArrivalListener>,
 }
 
-impl Connection {
+impl SimulatedConnection {
     /// Hands it to `poll`, unless it has been closed.
     fn with<T>(
         &self,
@@ -182,7 +182,7 @@ impl Connection {
     }
 }
 
-impl Connected for Connection {
+impl Connected for SimulatedConnection {
     type ConnectInfo = TcpConnectInfo;
 
     fn connect_info(&self) -> TcpConnectInfo {
@@ -190,7 +190,7 @@ impl Connected for Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for SimulatedConnection {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -208,7 +208,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for SimulatedConnection {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -226,14 +226,14 @@ impl AsyncWrite for Connection {
     }
 }
 
-impl fmt::Debug for Network {
+impl fmt::Debug for HostNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let open = self.open.lock().sockets.len();
         f.debug_struct("Network").field("open", &open).finish()
     }
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for SimulatedConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
             .field("number", &self.number)

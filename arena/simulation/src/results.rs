@@ -3,8 +3,10 @@
 use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_ladder::{Entrant, GroupCount};
-use arena_store::{Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup, Stored};
-use arena_tournament::{Answer, Results};
+use arena_store::{
+    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup, StoredReport,
+};
+use arena_tournament::{Results, ResultsAnswer};
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
 use crate::{Beside, Pace};
@@ -51,27 +53,27 @@ impl<R: Results> Results for BesideResults<R> {
         worker: &str,
         session: Option<SessionId>,
         valid_for: Duration,
-    ) -> Answer<u32> {
+    ) -> ResultsAnswer<u32> {
         let worker = worker.to_owned();
         self.call(move |inner| async move { inner.lease(chunk, &worker, session, valid_for).await })
             .await
     }
 
-    async fn leases(&self) -> Answer<Vec<(ChunkId, u32, SessionId)>> {
+    async fn leases(&self) -> ResultsAnswer<Vec<(ChunkId, u32, SessionId)>> {
         self.call(|inner| async move { inner.leases().await }).await
     }
 
-    async fn renew(&self, lease: LeaseId, valid_for: Duration) -> Answer<bool> {
+    async fn renew(&self, lease: LeaseId, valid_for: Duration) -> ResultsAnswer<bool> {
         self.call(move |inner| async move { inner.renew(lease, valid_for).await })
             .await
     }
 
-    async fn release(&self, lease: LeaseId) -> Answer<()> {
+    async fn release(&self, lease: LeaseId) -> ResultsAnswer<()> {
         self.call(move |inner| async move { inner.release(lease).await })
             .await
     }
 
-    async fn report(&self, game_id: &str, game: FinishedGame) -> Answer<Stored> {
+    async fn report(&self, game_id: &str, game: FinishedGame) -> ResultsAnswer<StoredReport> {
         let game_id = game_id.to_owned();
         self.call(move |inner| async move { inner.report(&game_id, game).await })
             .await
@@ -85,36 +87,36 @@ impl<R: Results> Results for BesideResults<R> {
         self.inner.record_file(game_id)
     }
 
-    async fn score(&self, group: u64) -> Answer<Option<ScoredGroup>> {
+    async fn score(&self, group: u64) -> ResultsAnswer<Option<ScoredGroup>> {
         self.call(move |inner| async move { inner.score(group).await })
             .await
     }
 
-    async fn scores(&self) -> Answer<BTreeMap<u64, ScoredGroup>> {
+    async fn scores(&self) -> ResultsAnswer<BTreeMap<u64, ScoredGroup>> {
         self.call(|inner| async move { inner.scores().await }).await
     }
 
-    async fn begun(&self) -> Answer<BTreeMap<u64, Vec<u32>>> {
+    async fn begun(&self) -> ResultsAnswer<BTreeMap<u64, Vec<u32>>> {
         self.call(|inner| async move { inner.begun().await }).await
     }
 
-    async fn group_counts(&self, without: &[Range<u64>]) -> Answer<Vec<GroupCount>> {
+    async fn group_counts(&self, without: &[Range<u64>]) -> ResultsAnswer<Vec<GroupCount>> {
         let without = without.to_vec();
         self.call(move |inner| async move { inner.group_counts(&without).await })
             .await
     }
 
-    async fn counters(&self) -> Answer<Vec<(Option<Entrant>, Counter, i64)>> {
+    async fn counters(&self) -> ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>> {
         self.call(|inner| async move { inner.counters().await })
             .await
     }
 
-    async fn distinct_games(&self) -> Answer<DistinctGames> {
+    async fn distinct_games(&self) -> ResultsAnswer<DistinctGames> {
         self.call(|inner| async move { inner.distinct_games().await })
             .await
     }
 
-    async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
+    async fn first_fouls(&self) -> ResultsAnswer<Vec<FirstFoul>> {
         self.call(|inner| async move { inner.first_fouls().await })
             .await
     }
@@ -123,7 +125,7 @@ impl<R: Results> Results for BesideResults<R> {
         self.inner.payments()
     }
 
-    async fn earlier_games(&self, group: u64) -> Answer<Vec<GameRow>> {
+    async fn earlier_games(&self, group: u64) -> ResultsAnswer<Vec<GameRow>> {
         self.call(move |inner| async move { inner.earlier_games(group).await })
             .await
     }
@@ -132,7 +134,7 @@ impl<R: Results> Results for BesideResults<R> {
         self.inner.can_go_on()
     }
 
-    async fn close(&self) -> Answer<()> {
+    async fn close(&self) -> ResultsAnswer<()> {
         self.call(|inner| async move { inner.close().await }).await
     }
 }

@@ -12,15 +12,15 @@ use turmoil::Sim;
 use crate::{
     HostClock, Trace,
     faults::{FaultTable, Incident, Trouble},
-    network::Network,
+    network::HostNetwork,
 };
 
 /// The environment variable that names the seed of the one simulation to run.
 pub const SEED_VARIABLE: &str = "ARENA_SIMULATION_SEED";
 
-/// How a simulation is run.
+/// The options of a simulation.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SimulationOptions {
     /// How long it may last, in simulated time.
     pub limit: Duration,
     /// How long a step is. Messages arrive between two steps; timers go off within one.
@@ -35,7 +35,7 @@ pub struct Options {
     pub test: &'static str,
 }
 
-impl Default for Options {
+impl Default for SimulationOptions {
     fn default() -> Self {
         Self {
             limit: Duration::from_secs(300),
@@ -51,7 +51,7 @@ impl Default for Options {
 /// A simulation that is being prepared.
 pub struct Simulation<'a> {
     seed: u64,
-    options: Options,
+    options: SimulationOptions,
     chance: ChaCha8Rng,
     sim: Sim<'a>,
     trace: Trace,
@@ -71,7 +71,7 @@ pub struct Simulation<'a> {
     "{trace}simulation {seed} failed: {why}\nto run it again: \
      {SEED_VARIABLE}={seed} cargo test -p arena-simulation {test} -- --include-ignored --nocapture"
 )]
-pub struct Failure {
+pub struct SimulationFailure {
     /// The seed.
     pub seed: u64,
     /// What was wrong.
@@ -85,7 +85,7 @@ pub struct Failure {
 impl<'a> Simulation<'a> {
     /// A simulation without hosts.
     #[must_use]
-    pub fn new(seed: u64, options: Options) -> Self {
+    pub fn new(seed: u64, options: SimulationOptions) -> Self {
         let sim = turmoil::Builder::new()
             .rng_seed(seed)
             .epoch(HostClock::new(0, 0).now())
@@ -142,14 +142,14 @@ impl<'a> Simulation<'a> {
     /// host that ends with an error ends the simulation.
     pub fn host<F, S>(&mut self, name: &str, software: S)
     where
-        S: Fn(Network) -> F + 'a,
+        S: Fn(HostNetwork) -> F + 'a,
         F: Future<Output = turmoil::Result> + 'static,
     {
         let kill = Arc::new(Notify::new());
         self.kills.insert(name.to_owned(), kill.clone());
         self.hosts.push(name.to_owned());
         self.sim.host(name, move || {
-            let (kill, network) = (kill.clone(), Network::default());
+            let (kill, network) = (kill.clone(), HostNetwork::default());
             let software = software(network.clone());
             async move {
                 tokio::select! {
@@ -175,11 +175,11 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     ///
-    /// [`Failure`]: a host or `step` has failed, or the time is over.
+    /// [`SimulationFailure`]: a host or `step` has failed, or the time is over.
     pub fn run(
         mut self,
         mut step: impl FnMut(Duration) -> Result<bool, String>,
-    ) -> Result<Trace, Failure> {
+    ) -> Result<Trace, SimulationFailure> {
         let incidents = self
             .options
             .faults
@@ -221,8 +221,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn failed(self, why: String) -> Failure {
-        Failure {
+    fn failed(self, why: String) -> SimulationFailure {
+        SimulationFailure {
             seed: self.seed,
             why,
             test: self.options.test,
@@ -300,7 +300,7 @@ impl fmt::Debug for Simulation<'_> {
 }
 
 /// The message, so that a test that unwraps shows what happened.
-impl fmt::Debug for Failure {
+impl fmt::Debug for SimulationFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n{self}")
     }

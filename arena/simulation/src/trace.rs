@@ -16,11 +16,11 @@ const MOST_LINES: usize = 20_000;
 /// A list of events with their simulated time. All clones are the same list.
 #[derive(Clone, Default)]
 pub struct Trace {
-    told: Arc<Mutex<Told>>,
+    told: Arc<Mutex<TraceLines>>,
 }
 
 #[derive(Default)]
-struct Told {
+struct TraceLines {
     lines: VecDeque<String>,
     dropped: u64,
     hash: Sha256,

@@ -13,7 +13,7 @@ use std::{
 
 use arena_ladder::{Entrant, MatchId};
 use arena_store::{
-    ChunkKey, Commit, CommitPacing, Counter, Ending, FinishedGame, GameRow, NewEntrant,
+    ChunkKey, Commit, CommitPacing, Counter, FinishedGame, GameEnding, GameRow, NewEntrant,
     NewTournament, Reported, ResultWriter, Store, TournamentId, pack,
 };
 use parking_lot::Mutex;
@@ -200,7 +200,7 @@ fn game(number: u64, text: &str) -> FinishedGame {
             finished_unix_ms: number.cast_signed(),
             worker: None,
             counters: vec![
-                (None, Counter::Ended(Ending::Rules), 1),
+                (None, Counter::Ended(GameEnding::Rules), 1),
                 thinking(0, 90),
                 thinking(0, 91),
                 thinking(1, 90),

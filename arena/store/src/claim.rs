@@ -14,7 +14,7 @@ use sqlx::{AnyConnection, ConnectOptions as _, Connection as _, Row as _};
 use crate::{
     Store, StoreError, TournamentId,
     sql::number,
-    store::{Base, Location},
+    store::{Location, StoreBase},
 };
 
 /// How often a file that is locked is tried again, and after which pause: whoever asks
@@ -37,7 +37,10 @@ enum Lock {
     /// A database session that is used for nothing else and holds an advisory lock.
     Session(Option<AnyConnection>),
     /// An entry in the list of a database in memory.
-    Memory { base: Arc<Base>, id: TournamentId },
+    Memory {
+        base: Arc<StoreBase>,
+        id: TournamentId,
+    },
 }
 
 impl Store {

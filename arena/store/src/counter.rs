@@ -19,7 +19,7 @@ pub enum Counter {
     /// `seat:SEAT`: games that an entrant played from this seat.
     Seat(Seat),
     /// `ended:HOW`: games that ended in this way.
-    Ended(Ending),
+    Ended(GameEnding),
     /// `points:SEAT`: half points that were won from this seat.
     HalfPoints(Seat),
     /// `excused`: answers of an entrant that were late but for a delay of the referee.
@@ -41,9 +41,9 @@ pub enum Counter {
     Other(String),
 }
 
-/// How a game ended.
+/// The ending of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Ending {
+pub enum GameEnding {
     /// `rules`: by the rules, with one winner.
     Rules,
     /// `draw`: by the rules, and several share the first place.
@@ -113,7 +113,7 @@ impl FromStr for Counter {
     }
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for GameEnding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rules => f.write_str("rules"),
@@ -123,7 +123,7 @@ impl fmt::Display for Ending {
     }
 }
 
-impl FromStr for Ending {
+impl FromStr for GameEnding {
     type Err = BadCounter;
 
     fn from_str(word: &str) -> Result<Self, BadCounter> {
@@ -156,7 +156,7 @@ macro_rules! as_text {
         )*
     };
 }
-as_text!(Counter, Ending);
+as_text!(Counter, GameEnding);
 
 fn seat(index: &str) -> Option<Seat> {
     index.parse().ok().map(Seat::new)
@@ -181,14 +181,17 @@ mod tests {
         let seat = Seat::new(3);
         let fouls = FoulKind::ALL
             .into_iter()
-            .flat_map(|kind| [Counter::Foul(kind), Counter::Ended(Ending::Foul(kind))]);
+            .flat_map(|kind| [Counter::Foul(kind), Counter::Ended(GameEnding::Foul(kind))]);
         let others = [
             (Counter::Thinking(12), "ask:12"),
             (Counter::Foul(FoulKind::HungUp), "foul:hung-up"),
             (Counter::Seat(seat), "seat:3"),
-            (Counter::Ended(Ending::Rules), "ended:rules"),
-            (Counter::Ended(Ending::Draw), "ended:draw"),
-            (Counter::Ended(Ending::Foul(FoulKind::Late)), "ended:late"),
+            (Counter::Ended(GameEnding::Rules), "ended:rules"),
+            (Counter::Ended(GameEnding::Draw), "ended:draw"),
+            (
+                Counter::Ended(GameEnding::Foul(FoulKind::Late)),
+                "ended:late",
+            ),
             (Counter::HalfPoints(seat), "points:3"),
             (Counter::Excused, "excused"),
             (Counter::WorkerGames("a b".to_owned()), "worker-games:a b"),
@@ -209,7 +212,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<Counter>(&json).unwrap(), counter);
             if let Counter::Ended(ending) = counter {
                 let json = serde_json::to_string(&ending).unwrap();
-                assert_eq!(serde_json::from_str::<Ending>(&json).unwrap(), ending);
+                assert_eq!(serde_json::from_str::<GameEnding>(&json).unwrap(), ending);
             }
         }
     }

@@ -88,7 +88,7 @@ pub enum Reported {
 
 /// A report that has been dealt with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredReport {
     /// What was done with it.
     pub reported: Reported,
     /// The score of its group, where it counts and its group is complete with what was stored

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read as _};
 use referee_core::{JsonBounds, Root, printable};
 
 use crate::{
-    ChunkKey, FinishedGame, Reported, Store, StoreError, Stored, Tournament, TournamentId,
+    ChunkKey, FinishedGame, Reported, Store, StoreError, StoredReport, Tournament, TournamentId,
     TournamentState,
     export::{ExportLine, ExportedGame, ExportedTournament, FORMAT, FORMAT_VERSION},
     pack, report,
@@ -103,7 +103,7 @@ impl Store {
 
 /// The number of games written; a game that was refused is an error with its line.
 fn count(
-    reported: Result<Vec<Stored>, StoreError>,
+    reported: Result<Vec<StoredReport>, StoreError>,
     batch: &[FinishedGame],
     first: u64,
 ) -> Result<u64, StoreError> {

@@ -10,8 +10,8 @@ use referee_core::SeatFoul;
 use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
-    ChunkKey, Counter, FinishedGame, GameRow, Reported, ScoredGroup, Store, StoreError, Stored,
-    TournamentId,
+    ChunkKey, Counter, FinishedGame, GameRow, Reported, ScoredGroup, Store, StoreError,
+    StoredReport, TournamentId,
     game::{TOLD, fouls},
     lease,
     session::Transaction,
@@ -21,7 +21,7 @@ use crate::{
 /// How many games are written by one statement: SQLite allows 32,766 values in it.
 const AT_ONCE: usize = 500;
 
-type GameKey = (u64, u32);
+type GroupAndSeating = (u64, u32);
 
 impl Store {
     /// Stores games: result, record, counters, and the score of each group that
@@ -50,7 +50,7 @@ impl Store {
         &self,
         id: TournamentId,
         games: &[FinishedGame],
-    ) -> Result<Vec<Stored>, StoreError> {
+    ) -> Result<Vec<StoredReport>, StoreError> {
         let mut tx = self.writing().await?;
         let (state, entrants) = self.lock_tournament(&mut tx, id).await?;
         for game in games {
@@ -59,7 +59,7 @@ impl Store {
         let mut reported = Vec::with_capacity(games.len());
         for games in games.chunks(AT_ONCE) {
             if state.is_final() {
-                reported.extend(games.iter().map(|_| Stored {
+                reported.extend(games.iter().map(|_| StoredReport {
                     reported: Reported::Stale,
                     scored: None,
                 }));
@@ -77,10 +77,10 @@ pub(crate) async fn write(
     tx: &mut Transaction,
     id: TournamentId,
     games: &[FinishedGame],
-) -> Result<Vec<Stored>, StoreError> {
+) -> Result<Vec<StoredReport>, StoreError> {
     let stale = stale(tx, id, games).await?;
     // Of reports of the same game the first one.
-    let mut candidates: BTreeMap<GameKey, &FinishedGame> = BTreeMap::new();
+    let mut candidates: BTreeMap<GroupAndSeating, &FinishedGame> = BTreeMap::new();
     for game in games.iter().filter(|game| !is_stale(&stale, game)) {
         candidates.entry(key(game)).or_insert(game);
     }
@@ -120,12 +120,12 @@ pub(crate) async fn write(
                 Reported::Accepted => complete.get(&game.row.group).cloned(),
                 Reported::Duplicate | Reported::Stale => None,
             };
-            Stored { reported, scored }
+            StoredReport { reported, scored }
         })
         .collect())
 }
 
-fn key(game: &FinishedGame) -> GameKey {
+fn key(game: &FinishedGame) -> GroupAndSeating {
     (game.row.group, game.row.seating)
 }
 
@@ -152,8 +152,8 @@ async fn stale(
 async fn insert_games(
     tx: &mut Transaction,
     id: TournamentId,
-    games: &BTreeMap<GameKey, &FinishedGame>,
-) -> Result<BTreeSet<GameKey>, StoreError> {
+    games: &BTreeMap<GroupAndSeating, &FinishedGame>,
+) -> Result<BTreeSet<GroupAndSeating>, StoreError> {
     if games.is_empty() {
         return Ok(BTreeSet::new());
     }
@@ -279,7 +279,7 @@ async fn keep_first_fouls(
     id: TournamentId,
     games: &[&GameRow],
 ) -> Result<(), StoreError> {
-    let mut firsts: BTreeMap<usize, (GameKey, &SeatFoul)> = BTreeMap::new();
+    let mut firsts: BTreeMap<usize, (GroupAndSeating, &SeatFoul)> = BTreeMap::new();
     for game in games {
         let key = (game.group, game.seating);
         for foul in &game.fouls {

@@ -7,7 +7,7 @@ use tokio::{
     time::Instant,
 };
 
-use crate::{FinishedGame, Store, StoreError, Stored, TournamentId};
+use crate::{FinishedGame, Store, StoreError, StoredReport, TournamentId};
 
 /// After how long a transaction is tried again first, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -59,13 +59,13 @@ pub struct ResultWriter {
     entrants: usize,
 }
 
-type Reply = oneshot::Sender<Result<Stored, StoreError>>;
+type WriteReply = oneshot::Sender<Result<StoredReport, StoreError>>;
 
 enum Message {
     Game {
         game: Box<FinishedGame>,
         since: Instant,
-        answer: Reply,
+        answer: WriteReply,
     },
     Close(oneshot::Sender<()>),
 }
@@ -112,7 +112,7 @@ impl ResultWriter {
     ///
     /// As [`Store::report`], and [`StoreError::Closed`]. If a transaction fails, all
     /// callers with games in it get the error, and may report their games again.
-    pub async fn write(&self, game: FinishedGame) -> Result<Stored, StoreError> {
+    pub async fn write(&self, game: FinishedGame) -> Result<StoredReport, StoreError> {
         // A bad game would make the transaction fail for the others in it.
         game.row.check(self.entrants)?;
         let (answer, answered) = oneshot::channel();
@@ -189,7 +189,7 @@ impl WriterTask {
 
     /// Reports games, again and again while the database is busy or away: reporting
     /// a game twice changes nothing.
-    async fn report(&self, games: &[FinishedGame]) -> Result<Vec<Stored>, StoreError> {
+    async fn report(&self, games: &[FinishedGame]) -> Result<Vec<StoredReport>, StoreError> {
         let until = Instant::now() + self.pacing.patience;
         let mut pause = FIRST_PAUSE;
         loop {
@@ -256,7 +256,7 @@ impl WriterTask {
 #[derive(Default)]
 struct Batch {
     games: Vec<FinishedGame>,
-    answers: Vec<Reply>,
+    answers: Vec<WriteReply>,
     /// Since when the first has waited.
     since: Option<Instant>,
     closed: Vec<oneshot::Sender<()>>,

@@ -23,15 +23,15 @@ const ROLLBACK_LIMIT: Duration = Duration::from_secs(5);
 /// Says of each statement, by its text, whether it fails.
 pub type StatementFaults = dyn Fn(&str) -> Option<StatementFault> + Send + Sync;
 
-type Step = Either<AnyQueryResult, AnyRow>;
+type QueryStep = Either<AnyQueryResult, AnyRow>;
 
 /// A connection of a pool.
-pub(crate) struct Session {
+pub(crate) struct PooledConnection {
     connection: PoolConnection<Any>,
     faults: Option<Arc<StatementFaults>>,
 }
 
-impl Session {
+impl PooledConnection {
     pub(crate) async fn of(
         pool: &AnyPool,
         faults: Option<Arc<StatementFaults>>,
@@ -53,7 +53,7 @@ impl Session {
         faults: &StatementFaults,
         sql: SqlStr,
         arguments: Option<AnyArguments>,
-    ) -> Result<Vec<Step>, sqlx::Error> {
+    ) -> Result<Vec<QueryStep>, sqlx::Error> {
         let connection: &mut AnyConnection = &mut self.connection;
         let fault = faults(sql.as_str());
         if let Some(fault) = fault
@@ -102,16 +102,19 @@ impl Session {
     }
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for PooledConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").finish_non_exhaustive()
     }
 }
 
-impl<'c> Executor<'c> for &'c mut Session {
+impl<'c> Executor<'c> for &'c mut PooledConnection {
     type Database = Any;
 
-    fn fetch_many<'e, 'q: 'e, E>(self, mut query: E) -> BoxStream<'e, Result<Step, sqlx::Error>>
+    fn fetch_many<'e, 'q: 'e, E>(
+        self,
+        mut query: E,
+    ) -> BoxStream<'e, Result<QueryStep, sqlx::Error>>
     where
         'c: 'e,
         E: 'q + sqlx::Execute<'q, Any>,
@@ -164,14 +167,14 @@ impl<'c> Executor<'c> for &'c mut Session {
 #[derive(Debug)]
 pub(crate) struct Transaction {
     /// None when it has ended.
-    session: Option<Session>,
+    session: Option<PooledConnection>,
     /// Whether its connection is the only one, with which the database would be gone.
     is_only_one: bool,
 }
 
 impl Transaction {
     pub(crate) async fn begin(
-        session: Session,
+        session: PooledConnection,
         begin: &'static str,
         is_only_one: bool,
     ) -> Result<Self, StoreError> {
@@ -192,15 +195,15 @@ impl Transaction {
 }
 
 impl std::ops::Deref for Transaction {
-    type Target = Session;
+    type Target = PooledConnection;
 
-    fn deref(&self) -> &Session {
+    fn deref(&self) -> &PooledConnection {
         self.session.as_ref().expect("a commit consumes it")
     }
 }
 
 impl std::ops::DerefMut for Transaction {
-    fn deref_mut(&mut self) -> &mut Session {
+    fn deref_mut(&mut self) -> &mut PooledConnection {
         self.session.as_mut().expect("a commit consumes it")
     }
 }

@@ -10,7 +10,7 @@ use sqlx::{
     query::Query,
 };
 
-use crate::{StoreError, session::Session};
+use crate::{StoreError, session::PooledConnection};
 
 /// A statement that is built piece by piece. Its text comes from this crate only;
 /// values from outside are bound.
@@ -71,7 +71,7 @@ impl Statement {
     /// everything else.
     pub(crate) fn query(
         self,
-        session: &Session,
+        session: &PooledConnection,
     ) -> Result<Query<'static, Any, AnyArguments>, StoreError> {
         if let Some(error) = self.refused {
             return Err(sqlx::Error::Encode(error).into());

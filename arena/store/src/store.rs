@@ -22,7 +22,7 @@ use sqlx::{
 use crate::{
     StatementFaults, StoreError, TournamentId,
     server::{ServerUrl, without_secrets},
-    session::{Session, Transaction},
+    session::{PooledConnection, Transaction},
 };
 
 /// The versions of the tables: number, name, and the SQL that makes it of the one before.
@@ -64,10 +64,10 @@ const PRAGMAS: &str = "
 /// share their connections.
 #[derive(Clone, Debug)]
 pub struct Store {
-    pub(crate) base: Arc<Base>,
+    pub(crate) base: Arc<StoreBase>,
 }
 
-pub(crate) struct Base {
+pub(crate) struct StoreBase {
     pub(crate) location: Location,
     /// With SQLite one connection: there is only one writer at a time, and waiting for
     /// the connection is shorter than waiting for the lock on the file.
@@ -126,7 +126,7 @@ impl Store {
     async fn open_at(location: Location) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
         let (writers, readers) = location.connect().await?;
-        let base = Base {
+        let base = StoreBase {
             location,
             writers,
             readers,
@@ -198,14 +198,14 @@ impl Store {
     }
 
     async fn begin(&self, pool: &AnyPool, begin: &'static str) -> Result<Transaction, StoreError> {
-        let session = Session::of(pool, self.base.faults.get().cloned()).await?;
+        let session = PooledConnection::of(pool, self.base.faults.get().cloned()).await?;
         let is_only_one = matches!(self.base.location, Location::Memory);
         Transaction::begin(session, begin, is_only_one).await
     }
 
     /// A connection for reading with a single statement.
-    pub(crate) async fn reader(&self) -> Result<Session, StoreError> {
-        Session::of(&self.base.readers, self.base.faults.get().cloned()).await
+    pub(crate) async fn reader(&self) -> Result<PooledConnection, StoreError> {
+        PooledConnection::of(&self.base.readers, self.base.faults.get().cloned()).await
     }
 
     /// Makes other writers of a table wait until the transaction ends.
@@ -340,13 +340,13 @@ impl Location {
     }
 }
 
-impl fmt::Debug for Base {
+impl fmt::Debug for StoreBase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Base").field(&self.location).finish()
     }
 }
 
-impl Base {
+impl StoreBase {
     /// The tournaments that are claimed, of a database in memory.
     pub(crate) fn claimed(&self) -> MutexGuard<'_, BTreeSet<TournamentId>> {
         self.claimed.lock()

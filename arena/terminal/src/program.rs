@@ -4,7 +4,7 @@ use std::{io::IsTerminal as _, process::ExitCode};
 
 use arena_tournament::TournamentError;
 use clap::Parser;
-use referee_bots::SpecError;
+use referee_bots::EntryError;
 use referee_cli::{End, Hidden, TryAgain, Usage};
 use referee_core::{SetupError, printable_lines};
 
@@ -81,7 +81,7 @@ fn in_words(error: &anyhow::Error) -> String {
 fn is_usage(error: &anyhow::Error) -> bool {
     let tournament = error.downcast_ref::<TournamentError>();
     error.is::<Usage>()
-        || error.is::<SpecError>()
+        || error.is::<EntryError>()
         || error.is::<SetupError>()
         || tournament.is_some_and(TournamentError::is_usage)
 }

@@ -7,7 +7,7 @@ use arena_ladder::{
     elo::{Estimate, NoEstimate},
     schedule::{Match, Participant, Ranked, SetAside, TieBreak},
     sprt::Decision,
-    standings::{Meeting, StandingsRow},
+    standings::{EntrantRow, Meeting},
 };
 use arena_tournament::{Snapshot, TestProgress, Warning};
 use owo_colors::OwoColorize as _;
@@ -116,7 +116,7 @@ fn lines(snapshot: &Snapshot, longest: usize, ties: usize) -> Vec<String> {
 }
 
 /// The rows in the order of the schedule's ranking, or of their own.
-fn ordered(snapshot: &Snapshot) -> Vec<(String, Option<&Ranked>, &StandingsRow)> {
+fn ordered(snapshot: &Snapshot) -> Vec<(String, Option<&Ranked>, &EntrantRow)> {
     let rows = &snapshot.standings.rows;
     match &snapshot.ranking {
         None => rows

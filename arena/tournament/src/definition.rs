@@ -9,7 +9,7 @@ use std::{
 
 use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt, schedule::MOST_ENTRANTS};
 use arena_store::{BotRow, NewEntrant, NewTournament, Store, Tournament};
-use referee_bots::{Entry, Schemes, SpecError, is_of_a_name, read_input_text, read_stream_text};
+use referee_bots::{Entry, EntryError, Schemes, is_of_a_name, read_input_text, read_stream_text};
 use referee_core::{GameKind, Limits, Root, is_printable, printable};
 use referee_games::{GAMES, game_name};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ const LONGEST_LINE: usize = 200;
 /// The file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct DefinitionFile {
     name: Option<String>,
     game: String,
     shape: String,
@@ -207,7 +207,8 @@ impl Planned {
         let planned = async {
             let text = read_stream_text(stream, LARGEST);
             let text = text.or_else(|error| usage(error.to_string()))?;
-            let file: File = toml::from_str(&text).or_else(|error| usage(error.to_string()))?;
+            let file: DefinitionFile =
+                toml::from_str(&text).or_else(|error| usage(error.to_string()))?;
             let Some(name) = file.name.clone().or(name.map(str::to_owned)) else {
                 return usage("expected a name: --name NAME, or name = \"NAME\" as its first line");
             };
@@ -227,7 +228,8 @@ impl Planned {
         name: String,
         context: Context<'_>,
     ) -> Result<Self, TournamentError> {
-        let file: File = toml::from_str(text).or_else(|error| usage(error.to_string()))?;
+        let file: DefinitionFile =
+            toml::from_str(text).or_else(|error| usage(error.to_string()))?;
         let name = file.name.clone().unwrap_or(name);
         file.planned(name, context).await
     }
@@ -252,7 +254,7 @@ fn told_of<T>(what: &str, outcome: Result<T, TournamentError>) -> Result<T, Tour
     }
 }
 
-impl File {
+impl DefinitionFile {
     async fn planned(self, name: String, context: Context<'_>) -> Result<Planned, TournamentError> {
         must_be_a_name("name", &name)?;
         let kind = find_game(&self.game)?;
@@ -460,7 +462,7 @@ impl File {
             })
             .collect();
         let entries = Entry::read_all(&texts, context.schemes).or_else(|error| match error {
-            SpecError::NameTaken { name, .. } => usage(format!(
+            EntryError::NameTaken { name, .. } => usage(format!(
                 "bots: two are called \"{name}\"; give each a line name = \"…\" of its own"
             )),
             error => Err(error.into()),

@@ -4,7 +4,7 @@ use std::{error::Error, io, path::PathBuf};
 
 use arena_ladder::schedule::NotScheduled;
 use arena_store::StoreError;
-use referee_bots::SpecError;
+use referee_bots::EntryError;
 use referee_core::{RecordError, SetupError};
 use referee_worker::WorkError;
 
@@ -17,7 +17,7 @@ pub enum TournamentError {
     Invalid(String),
     /// A bot that can't take part.
     #[error(transparent)]
-    Spec(#[from] SpecError),
+    Spec(#[from] EntryError),
     /// A set-up that is none.
     #[error("setup: {0}")]
     Setup(#[from] SetupError),

@@ -24,9 +24,9 @@ use arena_ladder::{
     elo::{Estimate, NoEstimate},
     schedule::{Decider, Participant, Ranked, Remark, SetAside, SetAsideReason, TieBreak},
     sprt::{Decision, Model},
-    standings::{Meeting, StandingsRow as Row},
+    standings::{EntrantRow, Meeting},
 };
-use arena_store::{Ending, NewEntrant, Tournament, TournamentState, Wish};
+use arena_store::{GameEnding, NewEntrant, Tournament, TournamentState, Wish};
 use referee::Live;
 use referee_core::{Foul, FoulKind, Limits};
 use referee_games::game_name;
@@ -322,8 +322,8 @@ pub fn times(buckets: &Buckets) -> TimeFigures {
     }
 }
 
-/// What is known of a run that is stored, for its standings.
-pub struct Stored<'a> {
+/// A run that is stored, as its standings need it.
+pub struct StoredRun<'a> {
     /// The tournament.
     pub tournament: &'a Tournament,
     /// Whether an arena plays it now.
@@ -334,7 +334,7 @@ impl Snapshot {
     /// The standings of a stored tournament, or of a match that has just been played by
     /// these bots.
     #[must_use]
-    pub fn standings_event(&self, stored: Option<&Stored<'_>>, bots: Vec<RunBot>) -> Event {
+    pub fn standings_event(&self, stored: Option<&StoredRun<'_>>, bots: Vec<RunBot>) -> Event {
         let tournament = stored.map(|stored| stored.tournament);
         let over = tournament.is_none_or(|one| one.state.is_final());
         let names = &self.names;
@@ -393,9 +393,11 @@ impl Snapshot {
         let mut endings = EndingCounts::default();
         for (ending, games) in &figures.ended {
             match ending {
-                Ending::Rules => endings.rules += games,
-                Ending::Draw => endings.draws += games,
-                Ending::Foul(kind) => *endings.fouls.entry(foul_name(*kind)).or_insert(0) += games,
+                GameEnding::Rules => endings.rules += games,
+                GameEnding::Draw => endings.draws += games,
+                GameEnding::Foul(kind) => {
+                    *endings.fouls.entry(foul_name(*kind)).or_insert(0) += games;
+                }
             }
         }
         let bots = self.names.iter().zip(&figures.bots);
@@ -423,7 +425,7 @@ impl Snapshot {
         })
     }
 
-    fn row(&self, row: &Row) -> StandingsRow {
+    fn row(&self, row: &EntrantRow) -> StandingsRow {
         StandingsRow {
             rank: row.rank,
             bot: self.name(row.entrant).to_owned(),

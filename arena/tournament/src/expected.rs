@@ -5,8 +5,8 @@ use arena_events::tournament::FaultKind;
 use referee_core::{Header, Limits, Seed};
 use serde_json::Value;
 
-/// What the header of a record must say.
-pub(crate) struct Expected<'a> {
+/// The header that a record must have.
+pub(crate) struct ExpectedHeader<'a> {
     pub(crate) game: &'a str,
     pub(crate) limits: &'a Limits,
     pub(crate) seed: Seed,
@@ -18,7 +18,7 @@ pub(crate) struct Expected<'a> {
     pub(crate) identities: Vec<Option<String>>,
 }
 
-impl Expected<'_> {
+impl ExpectedHeader<'_> {
     /// Whether a header says it.
     ///
     /// # Errors

@@ -35,8 +35,8 @@ pub use definition::{
     parse_limit, read_openings,
 };
 pub use dispatch::{
-    DispatchOptions, Dispatcher, LEASE, Lapse, LostLease, NotHeld, OpenMatch, Patience,
-    RunCounters, Stall, Waiting, persist,
+    DispatchOptions, Dispatcher, HoldTime, LEASE, Lapse, LostLease, NotHeld, OpenMatch,
+    RunCounters, RunStall, WaitingLineup, persist,
 };
 pub use error::TournamentError;
 pub use history::{RatingsAfter, rating_history};
@@ -46,10 +46,10 @@ pub use moves::export_moves;
 pub use observe::{EndedGame, FoulNotice, Observer, RunEvent, Silent};
 pub use on_kubernetes::{Isolation, OnKubernetes};
 pub use plan::{Plan, PlannedBot, filler_name, game_id, secret_root};
-pub use results::{Answer, MemoryResults, Results, StoredResults};
-pub use run::{RunEnd, RunOptions, RunOutcome, count_commits, run, run_stored};
+pub use results::{MemoryResults, Results, ResultsAnswer, StoredResults};
+pub use run::{RunEnd, RunOptions, RunSummary, count_commits, run, run_stored};
 pub use setups::{Setups, openings};
-pub use snapshot::{BotFigures, Figures, Snapshot, TestProgress, Warning};
+pub use snapshot::{FiguresOfBot, RunFigures, Snapshot, TestProgress, Warning};
 pub use suggest::{closest, hint};
 pub use verify::{Verification, verify};
 pub use workers::{Suspicion, suspicions};

@@ -8,7 +8,7 @@ use referee_core::{Event, GameInfo, Outcome, Record, Seat, SeatFoul, Verdict, pa
 use referee_games::{BEHAVIOR_VERSION, verify};
 use referee_worker::{Summary, lease::GameKey};
 
-use crate::{Dispatcher, Plan, Results, dispatch::ChunkGame, expected::Expected};
+use crate::{Dispatcher, Plan, Results, dispatch::PlannedGame, expected::ExpectedHeader};
 
 /// How much later than its limit an answer, or the end of waiting for one, may have come: a
 /// referee's machine that stood still for longer has played no game.
@@ -51,7 +51,7 @@ fn unreadable(error: &dyn std::error::Error) -> FaultKind {
 }
 
 /// Whether a record is of the game that was leased.
-fn check(plan: &Plan, planned: &ChunkGame, record: &Record) -> Result<(), FaultKind> {
+fn check(plan: &Plan, planned: &PlannedGame, record: &Record) -> Result<(), FaultKind> {
     let header = &record.header;
     let assigned = plan.assignment(&planned.group, planned.seating, &planned.order);
     let info = plan.kind.info();
@@ -64,7 +64,7 @@ fn check(plan: &Plan, planned: &ChunkGame, record: &Record) -> Result<(), FaultK
     }
     let lineup = &planned.group.lineup;
     let seats = || planned.order.iter().map(|&place| (lineup[place], place));
-    let expected = Expected {
+    let expected = ExpectedHeader {
         game: &plan.definition.game,
         limits: &plan.definition.limits,
         seed: assigned.seed,

@@ -12,7 +12,7 @@ use arena_ladder::Entrant;
 use arena_store::{Commit, Counter, Store, StoreError, Tournament, TournamentState};
 use referee::Pool;
 use referee_bots::{Entry, LaunchContext, LaunchOptions};
-use referee_worker::{Abilities, Stop, WorkerIdentity, Workers, bucket};
+use referee_worker::{Abilities, Stop, WorkerGroup, WorkerIdentity, bucket};
 use tokio::time::Instant;
 
 use crate::{
@@ -64,9 +64,9 @@ pub enum RunEnd {
     Stopped,
 }
 
-/// What came of a run beside its results.
+/// The summary of a run, beside its results.
 #[derive(Clone, Debug)]
-pub struct RunOutcome {
+pub struct RunSummary {
     /// How it came to its end.
     pub end: RunEnd,
     /// The most memory that a process of each bot has added, in bytes, where it was
@@ -85,7 +85,7 @@ pub async fn run<R: Results>(
     options: RunOptions,
     stop: Stop,
     observer: Arc<dyn Observer>,
-) -> Result<RunOutcome, TournamentError> {
+) -> Result<RunSummary, TournamentError> {
     play(plan, results, Arc::default(), options, stop, observer).await
 }
 
@@ -96,7 +96,7 @@ async fn play<R: Results>(
     options: RunOptions,
     stop: Stop,
     observer: Arc<dyn Observer>,
-) -> Result<RunOutcome, TournamentError> {
+) -> Result<RunSummary, TournamentError> {
     plan.check_folder()?;
     if options.checks_files {
         plan.check_files()?;
@@ -121,9 +121,9 @@ async fn play<R: Results>(
         true => 1,
         false => options
             .concurrency
-            .unwrap_or_else(|| Workers::default_concurrency(context.cores())),
+            .unwrap_or_else(|| WorkerGroup::default_concurrency(context.cores())),
     };
-    let workers = Workers::start(context, concurrency)?;
+    let workers = WorkerGroup::start(context, concurrency)?;
     let who = WorkerIdentity {
         name: options.worker,
         session: None,
@@ -131,7 +131,7 @@ async fn play<R: Results>(
         scope: None,
     };
     let working = workers.run(dispatcher.clone(), who, &stop);
-    let mut watch = Watch {
+    let mut watch = RunWatch {
         plan: &plan,
         dispatcher: &dispatcher,
         pool: workers.pool(),
@@ -150,7 +150,7 @@ async fn play<R: Results>(
     workers.close().await;
     worked?;
     closed?;
-    Ok(RunOutcome {
+    Ok(RunSummary {
         end: match dispatcher.is_over() {
             true => RunEnd::Complete,
             false => RunEnd::Stopped,
@@ -247,7 +247,7 @@ pub fn count_commits(
 
 /// Looks after a run once a second: how late we are, who has been set aside, whether
 /// its time is up.
-struct Watch<'a, R> {
+struct RunWatch<'a, R> {
     plan: &'a Plan,
     dispatcher: &'a Dispatcher<R>,
     pool: &'a Pool,
@@ -260,7 +260,7 @@ struct Watch<'a, R> {
     is_stopping: bool,
 }
 
-impl<R: Results> Watch<'_, R> {
+impl<R: Results> RunWatch<'_, R> {
     async fn run(&mut self) -> std::convert::Infallible {
         let time = self.plan.definition.time;
         let ends = time.map(|time| Instant::now() + time);

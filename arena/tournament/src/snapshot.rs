@@ -10,7 +10,7 @@ use arena_ladder::{
     sprt::Decision,
     standings::{Meeting, RankBy, Standings},
 };
-use arena_store::{Counter, DistinctGames, Ending, FirstFoul, ScoredGroup};
+use arena_store::{Counter, DistinctGames, FirstFoul, GameEnding, ScoredGroup};
 use referee_core::{FoulKind, GameKind, Root};
 use referee_worker::Buckets;
 
@@ -38,7 +38,7 @@ pub struct Snapshot {
     /// How many deals lack games and can still count, and how many games they have.
     pub half_played: (u64, u64),
     /// What was counted beside the results.
-    pub figures: Figures,
+    pub figures: RunFigures,
     /// For each pair of the standings how far its test has come.
     pub tests: Vec<Option<TestProgress>>,
     /// What each bot has after all games, where scores are payments: they rank the
@@ -48,13 +48,13 @@ pub struct Snapshot {
     pub warnings: Vec<Warning>,
 }
 
-/// What was counted beside the results.
+/// The figures that were counted beside the results.
 #[derive(Clone, Debug, Default)]
-pub struct Figures {
+pub struct RunFigures {
     /// Of each bot, by number.
-    pub bots: Vec<BotFigures>,
+    pub bots: Vec<FiguresOfBot>,
     /// How games ended.
-    pub ended: BTreeMap<Ending, u64>,
+    pub ended: BTreeMap<GameEnding, u64>,
     /// How long chunks waited for a worker.
     pub queue: Buckets,
     /// How long a commit of the store took.
@@ -65,9 +65,9 @@ pub struct Figures {
     pub seats: BTreeMap<usize, u64>,
 }
 
-/// What was counted of one bot.
+/// The figures of one bot.
 #[derive(Clone, Debug, Default)]
-pub struct BotFigures {
+pub struct FiguresOfBot {
     /// From a question to its answer.
     pub thinking: Buckets,
     /// How often it committed which foul.
@@ -172,7 +172,7 @@ impl Snapshot {
             }
             standings.rank_by_key(|row| Reverse(purses.get(&row.entrant).copied()));
         }
-        let figures = Figures::of(&results.counters().await?, entrants)?;
+        let figures = RunFigures::of(&results.counters().await?, entrants)?;
         let told: u64 = figures.ended.values().sum();
         let games_in_group = definition.seatings.games(seats.into()) as u64;
         // Games of a game with secrets are not among them before their group is complete.
@@ -271,7 +271,7 @@ fn replay_scores(
     schedule: &mut dyn Schedule,
     mut scores: BTreeMap<u64, ScoredGroup>,
 ) -> Result<(), TournamentError> {
-    let mut ahead = Ahead::of(&scores);
+    let mut ahead = LookAhead::of(&scores);
     while !scores.is_empty()
         && let Some(group) = schedule.next()
         && ahead.is_near(group.number)
@@ -296,14 +296,14 @@ impl TestProgress {
     }
 }
 
-impl Figures {
+impl RunFigures {
     /// Sorts counters by what they count.
     fn of(
         counters: &[(Option<Entrant>, Counter, i64)],
         entrants: usize,
     ) -> Result<Self, TournamentError> {
         let mut figures = Self {
-            bots: vec![BotFigures::default(); entrants],
+            bots: vec![FiguresOfBot::default(); entrants],
             ..Self::default()
         };
         for (who, counter, count) in counters {
@@ -336,7 +336,7 @@ impl Figures {
 }
 
 fn warnings(
-    figures: &Figures,
+    figures: &RunFigures,
     distinct: DistinctGames,
     first_fouls: Vec<FirstFoul>,
     definition: &Definition,
@@ -387,14 +387,14 @@ pub(crate) fn by_seat(counts: &BTreeMap<usize, u64>, seats: usize) -> Vec<u64> {
         .collect()
 }
 
-/// How far a schedule is asked for what lies beyond all that has been played: a
-/// match that a test may stop can have millions of deals.
-pub(crate) struct Ahead {
+/// The length of the look ahead: how far a schedule is asked for what lies beyond all that
+/// has been played. A match that a test may stop can have millions of deals.
+pub(crate) struct LookAhead {
     last: Option<u64>,
     beyond: u32,
 }
 
-impl Ahead {
+impl LookAhead {
     const MOST: u32 = 100_000;
 
     pub(crate) fn of(scores: &BTreeMap<u64, ScoredGroup>) -> Self {

@@ -18,10 +18,10 @@ use crate::{
     Definition, Results as _, Setups, StoredResults, TournamentError, chance,
     dispatch::game_counters,
     error::invalid,
-    expected::Expected,
+    expected::ExpectedHeader,
     filler_name, game_id,
     results::{GroupOutcome, add_to, places_by_lineup},
-    snapshot::Ahead,
+    snapshot::LookAhead,
 };
 
 /// So many games are read with one question to the store.
@@ -78,8 +78,8 @@ struct Verifier<'a> {
     found: Verification,
 }
 
-/// What the schedule asked for.
-struct Asked {
+/// The groups that the schedule asked for.
+struct ScheduledGroups {
     /// Each group, with the score that the store has of it.
     groups: BTreeMap<u64, (Group, Option<GroupScore>)>,
     /// Groups that count for nobody, whether they were asked for or not.
@@ -90,7 +90,7 @@ struct Asked {
     strange: BTreeSet<u64>,
 }
 
-impl Asked {
+impl ScheduledGroups {
     /// Whether a group need not be there, and may be: it was begun before its
     /// match was decided or a player of it set aside.
     fn in_vain(&self, group: u64, lineup: &Lineup) -> bool {
@@ -110,13 +110,13 @@ impl Verifier<'_> {
     }
 
     /// Folds the schedule again, and gives what it asked for.
-    async fn schedule(&mut self, store: &Store) -> Result<Asked, TournamentError> {
+    async fn schedule(&mut self, store: &Store) -> Result<ScheduledGroups, TournamentError> {
         let entrants = self.tournament.entrants.len();
         let mut schedule = self.definition.schedule(entrants, chance(&self.root))?;
         let results = StoredResults::of(store, self.tournament.id);
         let mut scores = results.scores().await?;
         let mut groups = BTreeMap::new();
-        let mut ahead = Ahead::of(&scores);
+        let mut ahead = LookAhead::of(&scores);
         while let Some(group) = schedule.next()
             && ahead.is_near(group.number)
         {
@@ -131,7 +131,7 @@ impl Verifier<'_> {
             groups.insert(group.number, (group, scored.map(|scored| scored.score)));
         }
         let out = schedule.set_aside();
-        let mut asked = Asked {
+        let mut asked = ScheduledGroups {
             groups,
             uncounted: schedule.uncounted(),
             out: out.into_iter().map(|aside| aside.entrant).collect(),
@@ -146,7 +146,11 @@ impl Verifier<'_> {
     }
 
     /// Every game: its record, and what the store counts of it.
-    async fn games(&mut self, store: &Store, mut asked: Asked) -> Result<(), TournamentError> {
+    async fn games(
+        &mut self,
+        store: &Store,
+        mut asked: ScheduledGroups,
+    ) -> Result<(), TournamentError> {
         let id = self.tournament.id;
         let mut filter = GameFilter::default();
         let mut sums: Option<GroupScore> = None;
@@ -203,7 +207,7 @@ impl Verifier<'_> {
     }
 
     /// What is over has all its games, and so has a group with a score.
-    fn missing(&mut self, asked: &Asked, there: &BTreeMap<u64, BTreeSet<u32>>) {
+    fn missing(&mut self, asked: &ScheduledGroups, there: &BTreeMap<u64, BTreeSet<u32>>) {
         let over = self.tournament.state == TournamentState::Over;
         for (number, (group, score)) in &asked.groups {
             let wanted = over && !asked.in_vain(*number, &group.lineup);
@@ -245,7 +249,7 @@ impl Verifier<'_> {
             None => filler_name(place),
         };
         let identity = |(who, _): (Option<Entrant>, usize)| entrants[who?.index()].identity.clone();
-        let expected = Expected {
+        let expected = ExpectedHeader {
             game: &self.definition.game,
             limits: &self.definition.limits,
             seed: self.root.seed(&self.definition.game, row.group),
@@ -306,7 +310,7 @@ impl Verifier<'_> {
     }
 
     /// One group: its score is what its games add up to.
-    fn group(&mut self, sums: Option<GroupScore>, asked: &Asked) {
+    fn group(&mut self, sums: Option<GroupScore>, asked: &ScheduledGroups) {
         if let Some(sums) = sums
             && let Some((_, Some(score))) = asked.groups.get(&sums.number)
             && *score != sums

@@ -34,11 +34,11 @@ use crate::{
     caller::Caller,
     error::PageError,
     layout,
-    lists::{self, Asked},
+    lists::{self, GamesQuery},
     pages::game as game_page,
     records::{self, read_key},
     site::{OfSite, Site},
-    standing::Standing,
+    standing::TournamentStanding,
 };
 
 /// So many items are on a page, where nothing else is asked for.
@@ -420,7 +420,7 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 }
 
 /// An answer, or why there is none, as JSON.
-type Answer<T> = Result<Json<T>, PageError>;
+type ApiAnswer<T> = Result<Json<T>, PageError>;
 
 /// With a tag, so that a client that has it is not sent it again.
 fn tagged<A: IntoResponse>(headers: &HeaderMap, tag: &str, answer: impl FnOnce() -> A) -> Response {
@@ -465,7 +465,7 @@ fn limit(asked: Option<u32>) -> Result<u32, PageError> {
 async fn tournaments(
     State(site): OfSite,
     Query(asked): Query<PageAsked>,
-) -> Answer<TournamentPage> {
+) -> ApiAnswer<TournamentPage> {
     let limit = u64::from(limit(asked.limit)?);
     let all = site.standings.tournaments().await?;
     let offset = asked.offset.min(all.len() as u64);
@@ -475,7 +475,7 @@ async fn tournaments(
     Ok(Json(TournamentPage { items, next }))
 }
 
-async fn tournament(State(site): OfSite, Path(name): Path<String>) -> Answer<TournamentEvent> {
+async fn tournament(State(site): OfSite, Path(name): Path<String>) -> ApiAnswer<TournamentEvent> {
     let one = site.store.tournament(&name).await?;
     let one =
         one.ok_or_else(|| PageError::NotFound(format!("there is no tournament \"{name}\"")))?;
@@ -523,7 +523,7 @@ async fn evaluation(
     caller: Caller,
     State(site): OfSite,
     Path((name, game)): Path<(String, String)>,
-) -> Answer<Evaluation> {
+) -> ApiAnswer<Evaluation> {
     let record = records::find(&site, &name, &game).await?;
     let course = site.evaluations.of(&record, caller.client).await?;
     let plies = course
@@ -549,7 +549,7 @@ async fn games_of(
     State(site): OfSite,
     Path(name): Path<String>,
     Query(mut asked): Query<std::collections::BTreeMap<String, String>>,
-) -> Answer<GamePage> {
+) -> ApiAnswer<GamePage> {
     let number = |key: &str, value: Option<String>| {
         let read = value.map(|text| {
             text.parse::<u32>()
@@ -558,7 +558,7 @@ async fn games_of(
         read.transpose()
     };
     let limit = limit(number("limit", asked.remove("limit"))?)?;
-    let filter = Asked {
+    let filter = GamesQuery {
         after: asked.remove("after"),
         bot: asked.remove("bot"),
         against: asked.remove("against"),
@@ -581,7 +581,7 @@ async fn games_of(
 async fn game_of(
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
-) -> Answer<GameItem> {
+) -> ApiAnswer<GameItem> {
     let (group, seating) = read_key(&key)?;
     let standing = site.standings.of(&name).await?;
     let after = match (group, seating) {
@@ -589,9 +589,9 @@ async fn game_of(
         (group, 0) => Some(format!("{}.{}", group - 1, u32::MAX)),
         (group, seating) => Some(format!("{group}.{}", seating - 1)),
     };
-    let filter = Asked {
+    let filter = GamesQuery {
         after,
-        ..Asked::default()
+        ..GamesQuery::default()
     };
     let page = lists::find(&site, &standing, &filter, 1).await?;
     let row = page.games.first();
@@ -600,7 +600,7 @@ async fn game_of(
     Ok(Json(item(&standing, row)))
 }
 
-fn item(standing: &Standing, row: &GameRow) -> GameItem {
+fn item(standing: &TournamentStanding, row: &GameRow) -> GameItem {
     let fouls = row.fouls.iter().map(|foul| GameFoul {
         seat: foul.seat.index() as u8,
         foul: events::evidence(&foul.foul),
@@ -647,7 +647,7 @@ async fn live_games(State(site): OfSite, Path(name): Path<String>) -> Json<Vec<L
 async fn live_game(
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
-) -> Answer<LiveGame> {
+) -> ApiAnswer<LiveGame> {
     let (group, seating) = read_key(&key)?;
     let live = live_item(&site, &name, GameKey { group, seating });
     let told = || PageError::NotFound(format!("game {key} is not being played here"));

@@ -11,7 +11,7 @@ use crate::{
     advice::{Advice, AdviceRequest, Adviser, NoAdvice},
     client::Client,
     error::{Full, PageError},
-    expectation::{Course, Expected},
+    expectation::{Course, ExpectedShares},
     language::Language,
     plot,
     queue::WorkQueue,
@@ -27,12 +27,12 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 pub(crate) struct Evaluations {
     adviser: Adviser,
     queue: Arc<WorkQueue>,
-    kept: Arc<Kept>,
+    kept: Arc<KeptEvaluations>,
 }
 
 /// The one that was asked for last is the last.
 #[derive(Default)]
-struct Kept(Mutex<Vec<(String, Arc<Course>)>>);
+struct KeptEvaluations(Mutex<Vec<(String, Arc<Course>)>>);
 
 impl Evaluations {
     pub(crate) fn new(adviser: Adviser, queue: Arc<WorkQueue>) -> Self {
@@ -72,7 +72,7 @@ impl Evaluations {
     }
 }
 
-impl Kept {
+impl KeptEvaluations {
     fn find(&self, key: &str) -> Option<Arc<Course>> {
         let mut kept = self.0.lock();
         let at = kept.iter().position(|(known, _)| known == key)?;
@@ -110,7 +110,7 @@ impl Course {
 }
 
 /// A bar for each player.
-pub(crate) fn bars(names: &[String], expected: &Expected, language: Language) -> Markup {
+pub(crate) fn bars(names: &[String], expected: &ExpectedShares, language: Language) -> Markup {
     html! {
         div.expects {
             p { @match &expected.by {
@@ -146,7 +146,7 @@ pub(crate) fn graph(names: &[String], course: &Course, ply: usize, language: Lan
         2 => &names[..1],
         _ => names,
     };
-    let lines = shown.iter().enumerate().map(|(seat, name)| plot::Line {
+    let lines = shown.iter().enumerate().map(|(seat, name)| plot::PlotLine {
         name: name.clone(),
         points: (course.plies.iter().enumerate())
             .map(|(ply, expects)| (ply as f64, expects.as_slice()[seat].score * 100.0))

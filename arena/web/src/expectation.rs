@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arena_review::{ExpectedScore, InProcessBot, Judge, course};
+use arena_review::{ExpectedScore, InProcessBot, PositionJudge, course};
 use referee_core::{GameInfo, PerSeat, Record, Root};
 use referee_games::game;
 use referee_worker::moves;
@@ -24,9 +24,9 @@ pub(crate) struct Course {
     pub(crate) by: Option<String>,
 }
 
-/// What the seats can expect.
+/// The shares of the points that the seats can expect.
 #[derive(Clone)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedShares {
     pub(crate) shares: PerSeat<ExpectedScore>,
     /// The bot that estimates it; none where it was found by random playouts.
     pub(crate) by: Option<String>,
@@ -39,8 +39,8 @@ pub(crate) fn evaluated(record: &Record, analyst: &ChooseBot) -> Result<Course, 
     let root: Root = "evaluation".parse().expect("a word is a root");
     let bot = game(&record.header.game).and_then(|kind| analyst(kind.info()));
     let judge = match &bot {
-        Some((_, bot)) => Judge::Bot(&**bot),
-        None => Judge::Search {
+        Some((_, bot)) => PositionJudge::Bot(&**bot),
+        None => PositionJudge::Search {
             playouts: each.clamp(4, MOST) as u32,
         },
     };

@@ -12,11 +12,11 @@ use crate::{
     evaluation,
     expectation::{self, ChooseBot},
     language::Language,
-    lists::{self, Asked},
+    lists::{self, GamesQuery},
     pages::{self, games, tournament},
     plot,
-    standing::{self, Standing},
-    viewer::{self, Game, Position},
+    standing::{self, TournamentStanding},
+    viewer::{self, ViewedGame, ViewedPosition},
 };
 
 /// So many games are listed in a report.
@@ -39,7 +39,7 @@ pub fn game_html(
     language: Language,
 ) -> Result<String, ExportError> {
     let course = expectation::evaluated(&record, analyst)?;
-    let game = Game::of(record.printable())?;
+    let game = ViewedGame::of(record.printable())?;
     let title = game.names().join(" – ");
     // A closing tag in it would end the element.
     let frames = serde_json::to_string(&game.frames(None, language)).unwrap_or_default();
@@ -48,7 +48,7 @@ pub fn game_html(
         h1 { (title) }
         p { (game.kind.info().title_in(language)) " · " (game.record.header.game_id) }
         p.result { (game.result(language)) }
-        div.watching { (viewer::show(&game, Position::default(), language, "", "")) }
+        div.watching { (viewer::show(&game, ViewedPosition::default(), language, "", "")) }
         section.evaluation #evaluation {
             h2 { (language.pick("Evaluation", "评估")) }
             (evaluation::graph(game.names(), &course, game.plies(), language))
@@ -71,7 +71,7 @@ pub async fn tournament_html(
 ) -> Result<String, ExportError> {
     let standing = standing_of(store, name).await?;
     let standings = &standing.standings;
-    let page = lists::find_in(store, &standing, &Asked::default(), GAMES).await?;
+    let page = lists::find_in(store, &standing, &GamesQuery::default(), GAMES).await?;
     let kind = referee_games::game(&standing.tournament.game);
     let body = html! {
         h1 { (name) }
@@ -123,8 +123,8 @@ pub async fn tournament_svg(
     ))
 }
 
-async fn standing_of(store: &Store, name: &str) -> Result<Arc<Standing>, PageError> {
-    standing::Standings::new(store.clone()).of(name).await
+async fn standing_of(store: &Store, name: &str) -> Result<Arc<TournamentStanding>, PageError> {
+    standing::StandingsCache::new(store.clone()).of(name).await
 }
 
 /// A file with its style and its script.

@@ -44,11 +44,11 @@ struct LiveTournament {
     /// Games since it began here.
     games: u64,
     since: Instant,
-    live: BTreeMap<GameKey, LiveGame>,
+    live: BTreeMap<GameKey, MirroredGame>,
 }
 
 #[derive(Clone)]
-struct LiveGame {
+struct MirroredGame {
     /// What it begins with. It is kept here and never told.
     fixture: Arc<Fixture>,
     moves: Vec<LiveMove>,
@@ -66,9 +66,9 @@ pub(crate) struct LiveMove {
     pub(crate) thought: Duration,
 }
 
-/// How far a tournament is.
+/// The progress of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Progress {
+pub(crate) struct TournamentProgress {
     pub(crate) tournament: String,
     pub(crate) game: &'static str,
     pub(crate) done: u64,
@@ -115,9 +115,9 @@ impl Hub {
     }
 
     /// The tournaments that are played here.
-    pub(crate) fn progress(&self) -> Vec<Progress> {
+    pub(crate) fn progress(&self) -> Vec<TournamentProgress> {
         let running = self.tournaments.lock();
-        let running = running.iter().map(|(name, live)| Progress {
+        let running = running.iter().map(|(name, live)| TournamentProgress {
             tournament: name.clone(),
             game: live.kind.info().name,
             done: live.done,
@@ -193,7 +193,7 @@ impl LiveTournament {
                     limits: self.limits,
                     spent: PerSeat::default(),
                 };
-                let game = LiveGame {
+                let game = MirroredGame {
                     fixture: Arc::new(fixture),
                     moves: Vec::new(),
                     began: now,

@@ -8,7 +8,7 @@ use arena_tournament::events;
 use referee_games::game_name;
 use serde::Deserialize;
 
-use crate::{error::PageError, records::read_key, site::Site, standing::Standing};
+use crate::{error::PageError, records::read_key, site::Site, standing::TournamentStanding};
 
 /// At most so many are read for a page of one pairing.
 const SCANNED: u32 = 2_000;
@@ -33,7 +33,7 @@ pub(crate) async fn listed(
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct GamesQuery {
     /// The last game of the page before.
     pub(crate) after: Option<String>,
     pub(crate) bot: Option<String>,
@@ -53,8 +53,8 @@ pub(crate) struct PageOfGames {
 /// Finds a page of games.
 pub(crate) async fn find(
     site: &Site,
-    standing: &Standing,
-    asked: &Asked,
+    standing: &TournamentStanding,
+    asked: &GamesQuery,
     most: u32,
 ) -> Result<PageOfGames, PageError> {
     find_in(&site.store, standing, asked, most).await
@@ -63,8 +63,8 @@ pub(crate) async fn find(
 /// The same in a store.
 pub(crate) async fn find_in(
     store: &Store,
-    standing: &Standing,
-    asked: &Asked,
+    standing: &TournamentStanding,
+    asked: &GamesQuery,
     most: u32,
 ) -> Result<PageOfGames, PageError> {
     let entrants = &standing.tournament.entrants;
@@ -101,7 +101,7 @@ pub(crate) async fn find_in(
 }
 
 /// Who sat where.
-pub(crate) fn players(standing: &Standing, row: &GameRow) -> Vec<String> {
+pub(crate) fn players(standing: &TournamentStanding, row: &GameRow) -> Vec<String> {
     let entrants = &standing.tournament.entrants;
     let names = row.order.iter().map(|&place| match row.lineup[place] {
         Some(who) => entrants[who.index()].name.clone(),

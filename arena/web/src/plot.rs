@@ -99,7 +99,7 @@ pub(crate) fn histogram(columns: &[(String, u64)], label: &str) -> Markup {
 }
 
 /// A line through points.
-pub(crate) struct Line {
+pub(crate) struct PlotLine {
     pub(crate) name: String,
     pub(crate) points: Vec<(f64, f64)>,
 }
@@ -116,7 +116,7 @@ pub(crate) struct Axes<'a> {
 }
 
 /// Lines whose names stand at their ends. Each differs in colour and in dashes.
-pub(crate) fn lines(lines: &[Line], axes: &Axes<'_>) -> Markup {
+pub(crate) fn lines(lines: &[PlotLine], axes: &Axes<'_>) -> Markup {
     const LEFT: f64 = 44.0;
     const RIGHT: f64 = 130.0;
     const TOP: f64 = 22.0;
@@ -132,7 +132,7 @@ pub(crate) fn lines(lines: &[Line], axes: &Axes<'_>) -> Markup {
     });
     let x = |value: f64| LEFT + value / last * (WIDTH - LEFT - RIGHT);
     let y = |value: f64| BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP);
-    let path = |line: &Line| {
+    let path = |line: &PlotLine| {
         let points = line.points.iter().enumerate();
         let steps = points.map(|(at, point)| {
             let step = if at == 0 { 'M' } else { 'L' };

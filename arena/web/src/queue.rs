@@ -22,27 +22,27 @@ const NICE: i32 = 19;
 
 /// The queue. Its threads end when it is dropped, after the work that they do.
 pub(crate) struct WorkQueue {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedQueue {
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     /// Whose work waits, in the order of their turns.
     turns: VecDeque<Client>,
-    waiting: HashMap<Client, VecDeque<Job>>,
+    waiting: HashMap<Client, VecDeque<QueuedJob>>,
     count: usize,
     /// Whose work is being done: one piece of each client at a time.
     served: HashSet<Client>,
     is_closed: bool,
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+type QueuedJob = Box<dyn FnOnce() + Send>;
 
 impl WorkQueue {
     /// An empty one, whose threads have not begun.
@@ -78,7 +78,7 @@ impl WorkQueue {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<oneshot::Receiver<T>, Full> {
         let (done, result) = oneshot::channel();
-        let job: Job = Box::new(move || {
+        let job: QueuedJob = Box::new(move || {
             if !done.is_closed() {
                 let _ = done.send(work());
             }
@@ -113,7 +113,7 @@ impl Drop for WorkQueue {
     }
 }
 
-impl Shared {
+impl SharedQueue {
     fn work(&self) {
         let mut state = self.state.lock();
         while !state.is_closed {
@@ -131,9 +131,9 @@ impl Shared {
     }
 }
 
-impl State {
+impl QueueState {
     /// The next piece of work: that of the client whose turn it is and who is not being served.
-    fn next(&mut self) -> Option<(Client, Job)> {
+    fn next(&mut self) -> Option<(Client, QueuedJob)> {
         let mut turns = self.turns.iter();
         let at = turns.position(|client| !self.served.contains(client))?;
         let client = self.turns.remove(at)?;

@@ -22,7 +22,7 @@ use crate::{
     people::{People, PeopleOptions},
     places::{ClientPlaces, NoPlace},
     queue::WorkQueue,
-    standing::Standings,
+    standing::StandingsCache,
 };
 
 /// One client has at most this share of all connections, and half as many pages that it follows.
@@ -52,7 +52,7 @@ pub(crate) struct Site {
     pub(crate) store: Store,
     pub(crate) hub: Arc<Hub>,
     pub(crate) feeds: Feeds,
-    pub(crate) standings: Standings,
+    pub(crate) standings: StandingsCache,
     pub(crate) evaluations: Evaluations,
     pub(crate) people: Option<Arc<People>>,
     pub(crate) names: Vec<String>,
@@ -85,7 +85,7 @@ impl Site {
         let of_one = connections.div_ceil(OF_ONE_CLIENT);
         let followers = connections * FOLLOWERS.0 / FOLLOWERS.1;
         Self {
-            standings: Standings::new(store.clone()),
+            standings: StandingsCache::new(store.clone()),
             evaluations: Evaluations::new(adviser.clone(), queue.clone()),
             feeds: Feeds::new(hub.clone()),
             people: people.map(|options| Arc::new(People::new(options, adviser, queue))),

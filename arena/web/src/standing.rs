@@ -27,7 +27,7 @@ const PARTS: u64 = 40;
 const MOST: usize = 64;
 
 /// A tournament as it stands.
-pub(crate) struct Standing {
+pub(crate) struct TournamentStanding {
     pub(crate) tournament: Tournament,
     pub(crate) definition: Definition,
     pub(crate) standings: StandingsEvent,
@@ -40,32 +40,32 @@ pub(crate) struct Standing {
     pub(crate) tag: String,
 }
 
-/// What was read, and how long it is good.
-struct Kept<T> {
+/// A reading, and how long it is good.
+struct KeptReading<T> {
     value: Arc<T>,
     made: Instant,
     took: Duration,
 }
 
 struct KeptStanding {
-    kept: Kept<Standing>,
+    kept: KeptReading<TournamentStanding>,
     /// How many games there were.
     games: u64,
 }
 
-type Slot = Arc<tokio::sync::Mutex<Option<KeptStanding>>>;
+type StandingSlot = Arc<tokio::sync::Mutex<Option<KeptStanding>>>;
 
 /// The standings of all tournaments that are looked at.
-pub(crate) struct Standings {
+pub(crate) struct StandingsCache {
     store: Store,
-    slots: Mutex<HashMap<String, Slot>>,
-    list: tokio::sync::Mutex<Option<Kept<Vec<TournamentSummary>>>>,
+    slots: Mutex<HashMap<String, StandingSlot>>,
+    list: tokio::sync::Mutex<Option<KeptReading<Vec<TournamentSummary>>>>,
     /// One tournament's are computed at a time, however many are looked at: what is played meanwhile
     /// has the other cores.
     turn: Semaphore,
 }
 
-impl<T> Kept<T> {
+impl<T> KeptReading<T> {
     /// What has just been read, since then.
     fn since(began: Instant, value: T) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl<T> Kept<T> {
     }
 }
 
-impl Standings {
+impl StandingsCache {
     pub(crate) fn new(store: Store) -> Self {
         Self {
             store,
@@ -99,12 +99,12 @@ impl Standings {
             return Ok(kept.value.clone());
         }
         let began = Instant::now();
-        let kept = Kept::since(began, self.store.tournaments().await?);
+        let kept = KeptReading::since(began, self.store.tournaments().await?);
         Ok(list.insert(kept).value.clone())
     }
 
     /// A tournament as it stood a moment ago.
-    pub(crate) async fn of(&self, name: &str) -> Result<Arc<Standing>, PageError> {
+    pub(crate) async fn of(&self, name: &str) -> Result<Arc<TournamentStanding>, PageError> {
         let slot = self.slot(name);
         let mut slot = slot.lock().await;
         if let Some(KeptStanding { kept, .. }) = slot.as_ref()
@@ -127,13 +127,13 @@ impl Standings {
             return Ok(kept.value.clone());
         }
         let began = Instant::now();
-        let kept = Kept::since(began, self.compute(tournament, games).await?);
+        let kept = KeptReading::since(began, self.compute(tournament, games).await?);
         let standing = kept.value.clone();
         *slot = Some(KeptStanding { kept, games });
         Ok(standing)
     }
 
-    fn slot(&self, name: &str) -> Slot {
+    fn slot(&self, name: &str) -> StandingSlot {
         let mut slots = self.slots.lock();
         if slots.len() >= MOST && !slots.contains_key(name) {
             // Those that nobody waits for are computed again when somebody looks.
@@ -148,7 +148,11 @@ impl Standings {
     }
 
     /// On a thread of its own: folding a schedule over many scores takes long.
-    async fn compute(&self, tournament: Tournament, games: u64) -> Result<Standing, PageError> {
+    async fn compute(
+        &self,
+        tournament: Tournament,
+        games: u64,
+    ) -> Result<TournamentStanding, PageError> {
         let _turn = self.turn.acquire().await;
         let store = self.store.clone();
         let runtime = Handle::current();
@@ -158,7 +162,11 @@ impl Standings {
     }
 }
 
-async fn compute(store: &Store, tournament: Tournament, games: u64) -> Result<Standing, PageError> {
+async fn compute(
+    store: &Store,
+    tournament: Tournament,
+    games: u64,
+) -> Result<TournamentStanding, PageError> {
     let results = StoredResults::of(store, tournament.id);
     let definition = Definition::of(&tournament)?;
     let names = tournament.entrants.iter().map(|bot| bot.name.clone());
@@ -170,7 +178,7 @@ async fn compute(store: &Store, tournament: Tournament, games: u64) -> Result<St
         bot.spec = public_spec(&bot.spec);
         bot
     });
-    let stored = events::Stored {
+    let stored = events::StoredRun {
         tournament: &tournament,
         is_claimed,
     };
@@ -191,7 +199,7 @@ async fn compute(store: &Store, tournament: Tournament, games: u64) -> Result<St
         standings.state,
         tournament.over_unix_ms.unwrap_or_default()
     );
-    Ok(Standing {
+    Ok(TournamentStanding {
         definition,
         standings,
         figures,

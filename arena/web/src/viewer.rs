@@ -14,7 +14,7 @@ use crate::{error::PageError, language::Language};
 pub(crate) const PREFIX: &str = "p-";
 
 /// A game that is over.
-pub(crate) struct Game {
+pub(crate) struct ViewedGame {
     pub(crate) record: Record,
     pub(crate) kind: &'static dyn GameKind,
     pub(crate) moments: Vec<Moment>,
@@ -22,9 +22,9 @@ pub(crate) struct Game {
     ending: Words,
 }
 
-/// Which position is looked at.
+/// The position that is looked at.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Position {
+pub(crate) struct ViewedPosition {
     /// After so many moves.
     pub(crate) ply: Option<usize>,
     /// As this seat knew it; none with all hands.
@@ -48,7 +48,7 @@ struct FrameOfGame {
     spoken: String,
 }
 
-impl Game {
+impl ViewedGame {
     pub(crate) fn of(record: Record) -> Result<Self, PageError> {
         let kind = game(&record.header.game).ok_or_else(|| {
             PageError::NotFound(format!("there is no game \"{}\" here", record.header.game))
@@ -107,7 +107,7 @@ impl Game {
     }
 
     /// One position.
-    pub(crate) fn scene(&self, look: Position) -> Scene {
+    pub(crate) fn scene(&self, look: ViewedPosition) -> Scene {
         let ply = look.ply.unwrap_or(self.plies()).min(self.plies());
         match look.seat {
             None => self.open_scene(ply).clone(),
@@ -153,15 +153,15 @@ impl Game {
 
 /// The game on a page. `at` is the page's own address, `frames` where the script gets all positions.
 pub(crate) fn show(
-    game: &Game,
-    look: Position,
+    game: &ViewedGame,
+    look: ViewedPosition,
     language: Language,
     at: &str,
     frames: &str,
 ) -> Markup {
     let plies = game.plies();
     let ply = look.ply.unwrap_or(plies).min(plies);
-    let scene = game.scene(Position {
+    let scene = game.scene(ViewedPosition {
         ply: Some(ply),
         ..look
     });
@@ -234,7 +234,7 @@ pub(crate) fn show(
 }
 
 /// The times of each seat against their limit.
-pub(crate) fn times(game: &Game, language: Language) -> Markup {
+pub(crate) fn times(game: &ViewedGame, language: Language) -> Markup {
     let limit = game.record.header.limits.per_move;
     let players = game.record.header.players.iter();
     let rows = players.map(|(seat, name)| {
@@ -281,7 +281,7 @@ pub(crate) fn times(game: &Game, language: Language) -> Markup {
 }
 
 /// All that was said, as it is in the record.
-pub(crate) fn messages(game: &Game, language: Language) -> Markup {
+pub(crate) fn messages(game: &ViewedGame, language: Language) -> Markup {
     /// More are in the record.
     const MOST: usize = 1500;
     let lines = game.record.events.iter().take(MOST);

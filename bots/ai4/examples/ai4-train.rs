@@ -12,8 +12,8 @@
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use ai4::{
-    CardSet, Options, Round, SEATS, Style, Table,
-    worth::{FEATURES, Features, MODES, SIZES, Seen, Weights, place},
+    BigTwoRound, CardSet, PublicRound, RoundOptions, SEATS, Style,
+    worth::{FEATURES, MODES, MoveFeatures, MoveWeights, SIZES, SeatSight, place},
 };
 use clap::Parser;
 use rand::{RngExt as _, SeedableRng as _};
@@ -50,7 +50,7 @@ struct Step {
     seat: usize,
     mode: usize,
     size: usize,
-    features: Features,
+    features: MoveFeatures,
 }
 
 fn main() -> ExitCode {
@@ -66,10 +66,11 @@ fn main() -> ExitCode {
 
 fn learn(arguments: &Arguments) -> Result<(), String> {
     let mut weights = match &arguments.from {
-        None => Weights::zero(),
+        None => MoveWeights::zero(),
         Some(path) => {
             let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-            Weights::from_bytes(&bytes).ok_or_else(|| format!("{}: no weights", path.display()))?
+            MoveWeights::from_bytes(&bytes)
+                .ok_or_else(|| format!("{}: no weights", path.display()))?
         }
     };
     let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed);
@@ -107,7 +108,7 @@ fn learn(arguments: &Arguments) -> Result<(), String> {
 }
 
 /// A round, and what the learners did in it.
-fn play(weights: &Weights, errors: f32, rng: &mut ChaCha8Rng) -> (Round, Vec<Step>) {
+fn play(weights: &MoveWeights, errors: f32, rng: &mut ChaCha8Rng) -> (BigTwoRound, Vec<Step>) {
     let mut round = deal(rng);
     let players: [Player; SEATS] = std::array::from_fn(|_| match rng.random_range(0..10) {
         0..3 => Player::Style(Style::LeastOutranked),
@@ -118,7 +119,7 @@ fn play(weights: &Weights, errors: f32, rng: &mut ChaCha8Rng) -> (Round, Vec<Ste
     let mut room = Vec::new();
     while !round.table.is_over() {
         let seat = round.table.turn;
-        let seen = Seen::of(&round);
+        let seen = SeatSight::of(&round);
         let cards = match players[seat] {
             Player::Style(style) => style.choose(&seen, weights, &mut room),
             Player::Learner => {
@@ -143,7 +144,7 @@ fn play(weights: &Weights, errors: f32, rng: &mut ChaCha8Rng) -> (Round, Vec<Ste
 }
 
 /// The mean place of one learner, without errors, on deals that it does not learn from.
-fn mean_place(weights: &Weights, mixed: bool) -> f64 {
+fn mean_place(weights: &MoveWeights, mixed: bool) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(999);
     let mut room = Vec::new();
     let mut sum = 0.0;
@@ -164,7 +165,7 @@ fn mean_place(weights: &Weights, mixed: bool) -> f64 {
                 Player::Learner => Style::MostWorth,
                 Player::Style(style) => style,
             };
-            let cards = style.choose(&Seen::of(&round), weights, &mut room);
+            let cards = style.choose(&SeatSight::of(&round), weights, &mut room);
             round.take(cards);
         }
         sum += f64::from(4 - round.points(own));
@@ -172,7 +173,7 @@ fn mean_place(weights: &Weights, mixed: bool) -> f64 {
     sum / f64::from(TRIALS)
 }
 
-fn deal(rng: &mut ChaCha8Rng) -> Round {
+fn deal(rng: &mut ChaCha8Rng) -> BigTwoRound {
     let mut deck: Vec<u8> = (0..54).collect();
     for last in (1..54).rev() {
         let other = rng.random_range(0..=last);
@@ -184,8 +185,8 @@ fn deal(rng: &mut ChaCha8Rng) -> Round {
     }
     let opens = |seat: &usize| hands[*seat].contains_all(CardSet::THREE_OF_CLUBS);
     let opener = (0..SEATS).find(opens).unwrap_or(0);
-    Round {
-        table: Table::new(Options::default(), opener),
+    BigTwoRound {
+        table: PublicRound::new(RoundOptions::default(), opener),
         hands,
     }
 }

@@ -12,10 +12,10 @@ use rand::{Rng, RngExt as _};
 use crate::{
     cards::CardSet,
     plays::Variants,
-    round::{SEATS, Table},
-    settings::{Idea, Ideas},
-    style::{Question, Style},
-    worth::{Seen, Weights},
+    round::{PublicRound, SEATS},
+    settings::{BigTwoIdea, BigTwoIdeas},
+    style::{PlayQuestion, Style},
+    worth::{MoveWeights, SeatSight},
 };
 
 /// How many models there are.
@@ -32,10 +32,10 @@ const FIRST_EXCHANGES: u32 = 8;
 
 /// A play or pass of another seat.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Decision {
+pub(crate) struct SeatDecision {
     pub(crate) seat: usize,
     /// The table before.
-    pub(crate) table: Table,
+    pub(crate) table: PublicRound,
     /// How many cards each seat held before.
     pub(crate) left: [u32; SEATS],
     /// Whether it is the first of the round.
@@ -48,12 +48,12 @@ pub(crate) struct Decision {
     pub(crate) own: CardSet,
 }
 
-/// What is known of the hidden hands.
+/// The evidence about the hidden hands: all that a seat knows of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Evidence {
+pub(crate) struct HandEvidence {
     pub(crate) seat: usize,
     /// What the other seats have done.
-    pub(crate) decisions: Vec<Decision>,
+    pub(crate) decisions: Vec<SeatDecision>,
     /// What each seat has played.
     pub(crate) played: [CardSet; SEATS],
     /// How many cards each seat holds.
@@ -61,7 +61,7 @@ pub(crate) struct Evidence {
     pub(crate) hand: CardSet,
 }
 
-impl Evidence {
+impl HandEvidence {
     pub(crate) fn all_played(&self) -> CardSet {
         let [a, b, c, d] = self.played;
         a | b | c | d
@@ -75,12 +75,12 @@ impl Evidence {
         hand: CardSet,
         models: Models,
         least: f32,
-        judge: &mut Judge,
+        judge: &mut MoveLikelihood,
     ) -> Option<[f32; MODELS]> {
         let mut found = models.map(|taken| if taken { 0.0 } else { NEVER });
         for decision in self.decisions.iter().filter(|it| it.seat == seat) {
             let held = hand | (self.played[seat] - decision.own);
-            let question = Question {
+            let question = PlayQuestion {
                 hand: held,
                 unseen: CardSet::DECK - decision.played - held,
                 to_beat: decision.table.to_beat(),
@@ -88,7 +88,7 @@ impl Evidence {
                 reversal: decision.table.options.reversal,
                 must_open: decision.opens,
             };
-            let seen = Seen::new(question, &decision.table, decision.left);
+            let seen = SeatSight::new(question, &decision.table, decision.left);
             judge.add(&seen, decision.cards, models, &mut found);
             if most(&found) < least {
                 return None;
@@ -113,17 +113,17 @@ const ERROR: f32 = 0.03;
 /// A seat that plays by worth takes a move that is worth so many points less e times less often.
 const HEAT: f32 = 0.1;
 
-/// What it takes to say how likely moves are.
+/// The model that says how likely moves are.
 #[derive(Clone, Debug)]
-struct Judge {
-    weights: Arc<Weights>,
+struct MoveLikelihood {
+    weights: Arc<MoveWeights>,
     room: Vec<CardSet>,
 }
 
-impl Judge {
+impl MoveLikelihood {
     /// Adds to `found`, for each of these models, the logarithm of how likely it is to play these
     /// cards.
-    fn add(&mut self, seen: &Seen, cards: CardSet, models: Models, found: &mut [f32; MODELS]) {
+    fn add(&mut self, seen: &SeatSight, cards: CardSet, models: Models, found: &mut [f32; MODELS]) {
         let question = &seen.question;
         let room = &mut self.room;
         question.plays(Variants::FirstJoker, room);
@@ -235,31 +235,31 @@ pub(crate) struct Belief {
     /// exchanged as often as these ask for.
     late: u32,
     models: [Models; SEATS],
-    judge: Judge,
+    judge: MoveLikelihood,
 }
 
 impl Belief {
     /// Before anything is known.
-    pub(crate) fn new(weights: Arc<Weights>, without: Ideas) -> Self {
+    pub(crate) fn new(weights: Arc<MoveWeights>, without: BigTwoIdeas) -> Self {
         let models = Style::ALL.map(|style| match style {
-            Style::MostWorth => !without.has(Idea::Worth),
+            Style::MostWorth => !without.has(BigTwoIdea::Worth),
             // Without both, one model must be left.
-            Style::LeastOutranked if without.has(Idea::Worth) => true,
-            _ => !without.has(Idea::Styles),
+            Style::LeastOutranked if without.has(BigTwoIdea::Worth) => true,
+            _ => !without.has(BigTwoIdea::Styles),
         });
         Self {
             deals: Vec::new(),
-            infers: !without.has(Idea::Belief),
+            infers: !without.has(BigTwoIdea::Belief),
             late: 0,
             models: [models; SEATS],
-            judge: Judge {
+            judge: MoveLikelihood {
                 weights,
                 room: Vec::new(),
             },
         }
     }
 
-    pub(crate) fn weights(&self) -> Arc<Weights> {
+    pub(crate) fn weights(&self) -> Arc<MoveWeights> {
         Arc::clone(&self.judge.weights)
     }
 
@@ -268,7 +268,7 @@ impl Belief {
     }
 
     /// Makes the sample one of so many deals that fit what is known now.
-    pub(crate) fn update(&mut self, evidence: &Evidence, size: usize, rng: &mut impl Rng) {
+    pub(crate) fn update(&mut self, evidence: &HandEvidence, size: usize, rng: &mut impl Rng) {
         if self.deals.is_empty() || !self.infers {
             self.deals.clear();
             self.late = evidence.decisions.len() as u32;
@@ -295,14 +295,14 @@ impl Belief {
     }
 
     /// Any deal that fits.
-    fn any(&mut self, evidence: &Evidence, rng: &mut impl Rng) -> Deal {
+    fn any(&mut self, evidence: &HandEvidence, rng: &mut impl Rng) -> Deal {
         let hands = dealt(evidence, rng);
         let judged = self.judge(evidence, &hands);
         Deal { hands, judged }
     }
 
     /// Leaves out the models that are unlikely in all deals together.
-    pub(crate) fn leave_out_models(&mut self, evidence: &Evidence) {
+    pub(crate) fn leave_out_models(&mut self, evidence: &HandEvidence) {
         for seat in (0..SEATS).filter(|&seat| seat != evidence.seat) {
             let mut sums = [0.0; MODELS];
             for deal in &self.deals {
@@ -323,7 +323,11 @@ impl Belief {
         }
     }
 
-    fn judge(&mut self, evidence: &Evidence, hands: &[CardSet; SEATS]) -> [[f32; MODELS]; SEATS] {
+    fn judge(
+        &mut self,
+        evidence: &HandEvidence,
+        hands: &[CardSet; SEATS],
+    ) -> [[f32; MODELS]; SEATS] {
         let mut judged = [[0.0; MODELS]; SEATS];
         for (seat, one) in judged.iter_mut().enumerate() {
             let models = self.models[seat];
@@ -358,7 +362,7 @@ impl Belief {
         &mut self,
         index: usize,
         times: u32,
-        evidence: &Evidence,
+        evidence: &HandEvidence,
         rng: &mut impl Rng,
     ) {
         let others: Vec<usize> = (0..SEATS)
@@ -435,7 +439,7 @@ fn some(hand: CardSet, count: u32, rng: &mut impl Rng) -> CardSet {
 }
 
 /// A random deal that fits.
-fn dealt(evidence: &Evidence, rng: &mut impl Rng) -> [CardSet; SEATS] {
+fn dealt(evidence: &HandEvidence, rng: &mut impl Rng) -> [CardSet; SEATS] {
     let mut unseen = CardSet::DECK - evidence.all_played() - evidence.hand;
     let mut hands = [CardSet::NONE; SEATS];
     for (seat, hand) in hands.iter_mut().enumerate() {
@@ -451,7 +455,7 @@ fn dealt(evidence: &Evidence, rng: &mut impl Rng) -> [CardSet; SEATS] {
 
 /// Takes the cards that have been played since out of the hands. A seat that did not hold what it
 /// played gives other cards for it to whoever did.
-fn repair(hands: &mut [CardSet; SEATS], evidence: &Evidence, rng: &mut impl Rng) {
+fn repair(hands: &mut [CardSet; SEATS], evidence: &HandEvidence, rng: &mut impl Rng) {
     let played = evidence.all_played();
     hands[evidence.seat] = evidence.hand;
     let others = (0..SEATS).filter(|&seat| seat != evidence.seat);
@@ -480,9 +484,9 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::round::{Options, Round};
+    use crate::round::{BigTwoRound, RoundOptions};
 
-    fn random_deal(rng: &mut ChaCha8Rng) -> Round {
+    fn random_deal(rng: &mut ChaCha8Rng) -> BigTwoRound {
         let mut rest = CardSet::DECK;
         let mut hands = [CardSet::NONE; SEATS];
         for (seat, hand) in hands.iter_mut().enumerate() {
@@ -491,20 +495,20 @@ mod tests {
         }
         let opens = |seat: &usize| hands[*seat].contains_all(CardSet::THREE_OF_CLUBS);
         let opener = (0..SEATS).find(opens).unwrap();
-        Round {
-            table: Table::new(Options::default(), opener),
+        BigTwoRound {
+            table: PublicRound::new(RoundOptions::default(), opener),
             hands,
         }
     }
 
     /// Plays a round of three seats that follow a style, and one that takes the lowest play, with
     /// a sample of what the last one may think; `look` sees each of its turns.
-    fn round(style: Style, seed: u64, mut look: impl FnMut(&Round, &Evidence, &Belief)) {
+    fn round(style: Style, seed: u64, mut look: impl FnMut(&BigTwoRound, &HandEvidence, &Belief)) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let weights = Arc::new(Weights::embedded());
+        let weights = Arc::new(MoveWeights::embedded());
         let mut round = random_deal(&mut rng);
-        let mut belief = Belief::new(Arc::clone(&weights), Ideas::default());
-        let mut evidence = Evidence {
+        let mut belief = Belief::new(Arc::clone(&weights), BigTwoIdeas::default());
+        let mut evidence = HandEvidence {
             seat: 3,
             decisions: Vec::new(),
             played: [CardSet::NONE; SEATS],
@@ -514,7 +518,7 @@ mod tests {
         let mut room = Vec::new();
         while !round.table.is_over() {
             let seat = round.table.turn;
-            let seen = Seen::of(&round);
+            let seen = SeatSight::of(&round);
             let style = if seat == 3 { Style::Lowest } else { style };
             if seat == 3 {
                 belief.update(&evidence, 16, &mut rng);
@@ -525,7 +529,7 @@ mod tests {
             }
             let cards = style.choose(&seen, &weights, &mut room);
             if seat != 3 {
-                evidence.decisions.push(Decision {
+                evidence.decisions.push(SeatDecision {
                     seat,
                     table: round.table,
                     left: evidence.left,
@@ -607,7 +611,7 @@ mod tests {
                     return;
                 }
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
-                let mut fresh = Belief::new(belief.weights(), Ideas::default());
+                let mut fresh = Belief::new(belief.weights(), BigTwoIdeas::default());
                 fresh.update(evidence, 8, &mut rng);
                 drawn += explained(&fresh);
                 for index in 0..8 {

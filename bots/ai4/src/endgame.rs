@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, time::Instant};
 
-use crate::{cards::CardSet, plays::Variants, round::Round, search::question};
+use crate::{cards::CardSet, plays::Variants, round::BigTwoRound, search::question};
 
 /// How many positions are remembered at most: 48 bytes each, and what the map needs besides.
 const REMEMBERED: usize = 1 << 16;
@@ -13,14 +13,14 @@ const PATIENCE: u64 = 256;
 /// A search to the end of rounds in which two seats are in play.
 #[derive(Debug)]
 pub struct Endgame {
-    known: HashMap<Key, bool>,
+    known: HashMap<EndgameKey, bool>,
     left: u64,
     deadline: Option<Instant>,
 }
 
-/// What decides a position: the hands of the two, the top play and its seat, whose turn it is, and
-/// the order.
-type Key = ([u64; 3], u8);
+/// The key of a position, all that decides it: the hands of the two, the top play and its seat,
+/// whose turn it is, and the order.
+type EndgameKey = ([u64; 3], u8);
 
 impl Endgame {
     /// With so many positions to look at, and a time to have answered by.
@@ -43,7 +43,7 @@ impl Endgame {
     /// pass. `Some(None)` if the other can prevent it, `None` where the search did not get to the
     /// end.
     #[must_use]
-    pub fn winning_move(&mut self, round: &Round) -> Option<Option<CardSet>> {
+    pub fn winning_move(&mut self, round: &BigTwoRound) -> Option<Option<CardSet>> {
         for cards in moves(round) {
             if self.wins_by(round, cards)? {
                 return Some(Some(cards));
@@ -54,14 +54,14 @@ impl Endgame {
 
     /// Whether the seat whose turn it is, having played these cards or passed, is out before the
     /// other one. `None` where the search did not get to the end.
-    pub(crate) fn wins_by(&mut self, round: &Round, cards: CardSet) -> Option<bool> {
+    pub(crate) fn wins_by(&mut self, round: &BigTwoRound, cards: CardSet) -> Option<bool> {
         let mut next = *round;
         next.take(cards);
         self.wins(&next, round.table.turn)
     }
 
     /// Whether a seat is out before the other one if both play as well as possible.
-    fn wins(&mut self, round: &Round, seat: usize) -> Option<bool> {
+    fn wins(&mut self, round: &BigTwoRound, seat: usize) -> Option<bool> {
         if round.table.is_over() {
             return Some(round.hands[seat].is_empty());
         }
@@ -97,7 +97,7 @@ impl Endgame {
 }
 
 /// Whether the seat whose turn it is wins is a function of this.
-fn key(round: &Round) -> Key {
+fn key(round: &BigTwoRound) -> EndgameKey {
     let table = &round.table;
     let other = (0..4)
         .find(|&seat| seat != table.turn && table.in_play >> seat & 1 == 1)
@@ -113,7 +113,7 @@ fn key(round: &Round) -> Key {
 }
 
 /// Every legal move, those of many cards first, the pass last.
-fn moves(round: &Round) -> Vec<CardSet> {
+fn moves(round: &BigTwoRound) -> Vec<CardSet> {
     let question = question(round);
     let mut found = Vec::new();
     question.plays(Variants::FirstJoker, &mut found);

@@ -6,43 +6,43 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    belief::{Belief, Decision, Evidence, first_joker},
+    belief::{Belief, HandEvidence, SeatDecision, first_joker},
     cards::CardSet,
-    round::{Options, SEATS, Table},
-    search::{Answer, Limit, Position, Prospect, evaluate, search},
-    settings::Settings,
-    worth::Weights,
+    round::{PublicRound, RoundOptions, SEATS},
+    search::{BigTwoSearchResult, PlayoutLimit, Prospect, SearchTask, evaluate, search},
+    settings::SearchSettings,
+    worth::MoveWeights,
 };
 
 /// An engine in one round, at one seat.
 #[derive(Clone, Debug)]
-pub struct Engine {
-    settings: Settings,
-    table: Table,
-    evidence: Evidence,
+pub struct BigTwoEngine {
+    settings: SearchSettings,
+    table: PublicRound,
+    evidence: HandEvidence,
     /// One for each thread.
     beliefs: Vec<Belief>,
     rngs: Vec<ChaCha8Rng>,
 }
 
-impl Engine {
+impl BigTwoEngine {
     /// Before the first play. `left` is how many cards each seat was dealt; `seed` decides what
     /// the engine draws at random; `weights` are what a move is worth at first sight.
     #[must_use]
     pub fn new(
-        options: Options,
+        options: RoundOptions,
         seat: usize,
         hand: CardSet,
         left: [u32; SEATS],
         seed: u64,
-        settings: Settings,
-        weights: Arc<Weights>,
+        settings: SearchSettings,
+        weights: Arc<MoveWeights>,
     ) -> Self {
         let threads = settings.threads.get();
         Self {
             settings,
-            table: Table::new(options, seat),
-            evidence: Evidence {
+            table: PublicRound::new(options, seat),
+            evidence: HandEvidence {
                 seat,
                 decisions: Vec::new(),
                 played: [CardSet::NONE; SEATS],
@@ -64,7 +64,7 @@ impl Engine {
             evidence.hand -= cards;
         } else {
             let played = evidence.all_played();
-            evidence.decisions.push(Decision {
+            evidence.decisions.push(SeatDecision {
                 seat,
                 table: self.table,
                 left: evidence.left,
@@ -91,9 +91,9 @@ impl Engine {
     }
 
     /// What to play now, when it is the turn of the engine's seat.
-    pub fn search(&mut self, limit: &Limit) -> Answer {
+    pub fn search(&mut self, limit: &PlayoutLimit) -> BigTwoSearchResult {
         self.table.turn = self.evidence.seat;
-        let at = Position {
+        let at = SearchTask {
             table: &self.table,
             evidence: &self.evidence,
             settings: &self.settings,
@@ -112,7 +112,7 @@ impl Engine {
     /// so many playouts. Where a play could have either joker, the first is meant.
     pub fn evaluate(&mut self, playouts: u64) -> Vec<Prospect> {
         self.table.turn = self.evidence.seat;
-        let at = Position {
+        let at = SearchTask {
             table: &self.table,
             evidence: &self.evidence,
             settings: &self.settings,

@@ -14,10 +14,10 @@ pub mod worth;
 
 pub use cards::{CardSet, JOKER_KEY};
 pub use endgame::Endgame;
-pub use engine::Engine;
-pub use plays::{Shape, ToBeat, Variants, plays};
-pub use round::{Options, Round, SEATS, Scores, Table, Top};
+pub use engine::BigTwoEngine;
+pub use plays::{CombinationShape, ToBeat, Variants, plays};
+pub use round::{BigTwoRound, PublicRound, RoundOptions, SEATS, ScoringRule, Top};
 pub use score::{HandScore, score};
-pub use search::{Answer, Candidate, Limit, Prospect};
-pub use settings::{Idea, Ideas, Settings};
-pub use style::{Question, Style};
+pub use search::{BigTwoSearchResult, PlayCandidate, PlayoutLimit, Prospect};
+pub use settings::{BigTwoIdea, BigTwoIdeas, SearchSettings};
+pub use style::{PlayQuestion, Style};

@@ -5,9 +5,9 @@ use crate::cards::{CardSet, JOKER_KEY};
 /// The longest straight flush.
 const LONGEST: u32 = 13;
 
-/// What kind of combination. A straight flush is a `Run`.
+/// The kind of a combination. A straight flush is a `Run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Shape {
+pub enum CombinationShape {
     /// One card.
     Single,
     /// Two of a rank.
@@ -20,7 +20,7 @@ pub enum Shape {
     Run,
 }
 
-impl Shape {
+impl CombinationShape {
     /// So many of a kind, 1 to 4.
     const fn of_a_kind(size: u32) -> Self {
         match size {
@@ -46,7 +46,7 @@ impl Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToBeat {
     /// The shape.
-    pub shape: Shape,
+    pub shape: CombinationShape,
     /// How many cards.
     pub length: u32,
     /// The key in the order of the moment, 0 to 13.
@@ -58,7 +58,7 @@ impl ToBeat {
     #[must_use]
     pub const fn of(cards: CardSet, reversed: bool) -> Self {
         Self {
-            shape: Shape::of(cards),
+            shape: CombinationShape::of(cards),
             length: cards.len(),
             key: cards.key(reversed),
         }
@@ -106,7 +106,7 @@ pub fn plays(
         }
         Some(ToBeat { key, .. }) if key >= JOKER_KEY => {}
         Some(ToBeat { shape, length, key }) => match shape {
-            Shape::Run => runs(hand, Some(length), key + 1, reversed, jokers, found),
+            CombinationShape::Run => runs(hand, Some(length), key + 1, reversed, jokers, found),
             _ => of_a_kind(hand, length, key + 1, reversed, jokers, found),
         },
     }

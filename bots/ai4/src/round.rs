@@ -4,15 +4,15 @@ use std::cmp::Ordering;
 
 use crate::{
     cards::CardSet,
-    plays::{Shape, ToBeat},
+    plays::{CombinationShape, ToBeat},
 };
 
 /// How many seats there are.
 pub const SEATS: usize = 4;
 
-/// How a round is scored.
+/// The way a round is scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scores {
+pub enum ScoringRule {
     /// 3, 2, 1 and 0 points for places 1 to 4.
     #[default]
     Places,
@@ -22,17 +22,17 @@ pub enum Scores {
 
 /// The options of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct RoundOptions {
     /// How it is scored.
-    pub scores: Scores,
+    pub scores: ScoringRule,
     /// Whether four of a kind reverse the order.
     pub reversal: bool,
 }
 
-impl Default for Options {
+impl Default for RoundOptions {
     fn default() -> Self {
         Self {
-            scores: Scores::Places,
+            scores: ScoringRule::Places,
             reversal: true,
         }
     }
@@ -47,11 +47,11 @@ pub struct Top {
     pub cards: CardSet,
 }
 
-/// What everybody knows of a round in progress, apart from the cards that were played.
+/// The public part of a round in progress, apart from the cards that were played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct PublicRound {
     /// The options.
-    pub options: Options,
+    pub options: RoundOptions,
     /// Whether the order of ranks is reversed.
     pub reversed: bool,
     /// The play to beat; none for a lead.
@@ -66,10 +66,10 @@ pub struct Table {
     pub out: u8,
 }
 
-impl Table {
+impl PublicRound {
     /// Before the first play.
     #[must_use]
-    pub const fn new(options: Options, opener: usize) -> Self {
+    pub const fn new(options: RoundOptions, opener: usize) -> Self {
         Self {
             options,
             reversed: false,
@@ -91,7 +91,7 @@ impl Table {
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.in_play.count_ones() <= 1
-            || matches!(self.options.scores, Scores::Payout) && self.out > 0
+            || matches!(self.options.scores, ScoringRule::Payout) && self.out > 0
     }
 
     /// The seat whose turn it is plays these cards, which are a combination, or passes where there
@@ -100,7 +100,7 @@ impl Table {
         let seat = self.turn;
         if !cards.is_empty() {
             self.top = Some(Top { by: seat, cards });
-            if self.options.reversal && Shape::of(cards) == Shape::Four {
+            if self.options.reversal && CombinationShape::of(cards) == CombinationShape::Four {
                 self.reversed = !self.reversed;
             }
             if !left {
@@ -141,14 +141,14 @@ impl Table {
 
 /// A round in progress with all hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Round {
+pub struct BigTwoRound {
     /// What everybody knows.
-    pub table: Table,
+    pub table: PublicRound,
     /// The hands. A seat that has forfeited keeps its cards.
     pub hands: [CardSet; SEATS],
 }
 
-impl Round {
+impl BigTwoRound {
     /// The hand of the seat whose turn it is.
     #[must_use]
     pub const fn hand(&self) -> CardSet {
@@ -180,7 +180,7 @@ impl Round {
     #[must_use]
     pub fn points(&self, seat: usize) -> i32 {
         match self.table.options.scores {
-            Scores::Places => {
+            ScoringRule::Places => {
                 let taken: u8 = self.table.places.iter().sum();
                 let place = match self.table.places[seat] {
                     0 => 10 - taken,
@@ -188,11 +188,11 @@ impl Round {
                 };
                 4 - i32::from(place)
             }
-            Scores::Payout if self.winner() == seat => (0..SEATS)
+            ScoringRule::Payout if self.winner() == seat => (0..SEATS)
                 .filter(|&other| other != seat)
                 .map(|other| payment(self.hands[other]))
                 .sum(),
-            Scores::Payout => -payment(self.hands[seat]),
+            ScoringRule::Payout => -payment(self.hands[seat]),
         }
     }
 
@@ -218,10 +218,10 @@ impl Round {
         const FORFEITED: i32 = 1_000_000;
         let place = self.table.places[seat];
         match self.table.options.scores {
-            Scores::Places => -self.points(seat),
-            Scores::Payout if self.winner() == seat => -1,
-            Scores::Payout if place > 0 => FORFEITED + i32::from(place),
-            Scores::Payout => payment(self.hands[seat]),
+            ScoringRule::Places => -self.points(seat),
+            ScoringRule::Payout if self.winner() == seat => -1,
+            ScoringRule::Payout if place > 0 => FORFEITED + i32::from(place),
+            ScoringRule::Payout => payment(self.hands[seat]),
         }
     }
 

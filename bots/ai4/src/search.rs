@@ -6,19 +6,19 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    belief::{Belief, Evidence},
+    belief::{Belief, HandEvidence},
     cards::CardSet,
     endgame::Endgame,
-    plays::{Shape, Variants},
-    round::{Round, SEATS, Scores, Table},
-    settings::{Idea, Settings},
-    style::{Question, Style},
-    worth::{Seen, Weights},
+    plays::{CombinationShape, Variants},
+    round::{BigTwoRound, PublicRound, SEATS, ScoringRule},
+    settings::{BigTwoIdea, SearchSettings},
+    style::{PlayQuestion, Style},
+    worth::{MoveWeights, SeatSight},
 };
 
-/// Where a search ends. What is not set does not limit it.
+/// The limit of a search. What is not set does not limit it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limit {
+pub struct PlayoutLimit {
     /// How many rounds are played out. With none the move that looks best at first sight is played.
     pub playouts: Option<u64>,
     /// When to have answered.
@@ -27,7 +27,7 @@ pub struct Limit {
 
 /// A candidate and what the search found of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate {
+pub struct PlayCandidate {
     /// The cards; none for a pass.
     pub cards: CardSet,
     /// The mean points at the end of the round.
@@ -37,17 +37,17 @@ pub struct Candidate {
 }
 
 /// Kind, length, key and number of jokers of a play.
-type Class = (Shape, u32, u8, u32);
+type Class = (CombinationShape, u32, u8, u32);
 
 /// The plays worth a look, and the pass where it is legal: of the plays of one kind, length, key
 /// and number of jokers only the one that leaves the least outranked hand.
-pub(crate) fn candidates(question: &Question) -> Vec<CardSet> {
+pub(crate) fn candidates(question: &PlayQuestion) -> Vec<CardSet> {
     let mut all = Vec::new();
     question.plays(Variants::FirstJoker, &mut all);
     let mut found: Vec<(Class, CardSet, u32)> = Vec::new();
     for cards in all {
         let key = (
-            Shape::of(cards),
+            CombinationShape::of(cards),
             cards.len(),
             cards.key(question.reversed),
             cards.jokers().len(),
@@ -67,8 +67,8 @@ pub(crate) fn candidates(question: &Question) -> Vec<CardSet> {
 }
 
 /// The question that a seat is asked in a deal.
-pub(crate) fn question(round: &Round) -> Question {
-    Question {
+pub(crate) fn question(round: &BigTwoRound) -> PlayQuestion {
+    PlayQuestion {
         hand: round.hand(),
         unseen: round.unseen(),
         to_beat: round.table.to_beat(),
@@ -80,13 +80,13 @@ pub(crate) fn question(round: &Round) -> Question {
 
 /// Plays a round to its end, each seat by its style.
 pub(crate) fn play_out(
-    round: &mut Round,
+    round: &mut BigTwoRound,
     styles: &[Style; SEATS],
-    weights: &Weights,
+    weights: &MoveWeights,
     room: &mut Vec<CardSet>,
 ) {
     while !round.table.is_over() {
-        let cards = styles[round.table.turn].choose(&Seen::of(round), weights, room);
+        let cards = styles[round.table.turn].choose(&SeatSight::of(round), weights, room);
         round.take(cards);
     }
 }
@@ -196,31 +196,31 @@ pub struct Prospect {
     pub shares: [f64; SEATS],
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct BigTwoSearchResult {
     /// The cards to play; none for a pass.
     pub cards: CardSet,
     /// Whether the move certainly is out before the other of two seats in play.
     pub exact: bool,
     /// The candidates in the order of plays, as far as they were tried. Empty if `exact`.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<PlayCandidate>,
 }
 
-/// Where the engine's seat is to move, and how it searches.
+/// The task of a search: a position in which the engine's seat is to move, and the settings.
 #[derive(Clone, Copy)]
-pub(crate) struct Position<'a> {
-    pub(crate) table: &'a Table,
-    pub(crate) evidence: &'a Evidence,
-    pub(crate) settings: &'a Settings,
+pub(crate) struct SearchTask<'a> {
+    pub(crate) table: &'a PublicRound,
+    pub(crate) evidence: &'a HandEvidence,
+    pub(crate) settings: &'a SearchSettings,
 }
 
 /// The question of the engine's seat.
-fn asked(at: &Position<'_>) -> Question {
-    let Position {
+fn asked(at: &SearchTask<'_>) -> PlayQuestion {
+    let SearchTask {
         table, evidence, ..
     } = *at;
-    Question {
+    PlayQuestion {
         hand: evidence.hand,
         unseen: CardSet::DECK - evidence.all_played() - evidence.hand,
         to_beat: table.to_beat(),
@@ -232,14 +232,14 @@ fn asked(at: &Position<'_>) -> Question {
 
 /// Searches for the best move of the seat whose turn it is.
 pub(crate) fn search(
-    at: &Position<'_>,
+    at: &SearchTask<'_>,
     beliefs: &mut [Belief],
-    limit: &Limit,
+    limit: &PlayoutLimit,
     rngs: &mut [ChaCha8Rng],
-) -> Answer {
+) -> BigTwoSearchResult {
     let own = asked(at);
     let candidates = candidates(&own);
-    let certain = |cards, exact| Answer {
+    let certain = |cards, exact| BigTwoSearchResult {
         cards,
         exact,
         candidates: Vec::new(),
@@ -247,12 +247,12 @@ pub(crate) fn search(
     if let [only] = candidates[..] {
         return certain(only, false);
     }
-    if !at.settings.without.has(Idea::Endgame)
+    if !at.settings.without.has(BigTwoIdea::Endgame)
         && let Some(cards) = out_first(at, &own, limit)
     {
         return certain(cards, true);
     }
-    let mut found = if limit.playouts == Some(0) || at.settings.without.has(Idea::Playouts) {
+    let mut found = if limit.playouts == Some(0) || at.settings.without.has(BigTwoIdea::Playouts) {
         at_first_sight(at, own, &candidates, beliefs)
     } else {
         played_out(at, &candidates, beliefs, limit, rngs)
@@ -268,7 +268,7 @@ pub(crate) fn search(
         .iter()
         .filter(|one| 2 * one.playouts >= most)
         .reduce(|best, one| if one.points > best.points { one } else { best });
-    Answer {
+    BigTwoSearchResult {
         cards: best.map_or(candidates[0], |best| best.cards),
         exact: false,
         candidates: found,
@@ -277,15 +277,15 @@ pub(crate) fn search(
 
 /// What the candidates are worth without a playout.
 fn at_first_sight(
-    at: &Position<'_>,
-    own: Question,
+    at: &SearchTask<'_>,
+    own: PlayQuestion,
     candidates: &[CardSet],
     beliefs: &[Belief],
-) -> Vec<Candidate> {
-    let seen = Seen::new(own, at.table, at.evidence.left);
+) -> Vec<PlayCandidate> {
+    let seen = SeatSight::new(own, at.table, at.evidence.left);
     let weights = beliefs[0].weights();
     let points = |cards: CardSet| {
-        if !at.settings.without.has(Idea::Worth) {
+        if !at.settings.without.has(BigTwoIdea::Worth) {
             weights.worth(&seen, cards)
         } else if cards.is_empty() {
             f32::MIN
@@ -293,7 +293,7 @@ fn at_first_sight(
             -(own.left(cards).sum as f32)
         }
     };
-    let found = candidates.iter().map(|&cards| Candidate {
+    let found = candidates.iter().map(|&cards| PlayCandidate {
         cards,
         points: f64::from(points(cards)),
         playouts: 0,
@@ -303,13 +303,13 @@ fn at_first_sight(
 
 /// What the candidates are worth by playouts.
 fn played_out(
-    at: &Position<'_>,
+    at: &SearchTask<'_>,
     candidates: &[CardSet],
     beliefs: &mut [Belief],
-    limit: &Limit,
+    limit: &PlayoutLimit,
     rngs: &mut [ChaCha8Rng],
-) -> Vec<Candidate> {
-    let limit = Limit {
+) -> Vec<PlayCandidate> {
+    let limit = PlayoutLimit {
         playouts: limit.playouts.map(|all| all.div_ceil(beliefs.len() as u64)),
         ..*limit
     };
@@ -334,7 +334,7 @@ fn played_out(
     let found = candidates.iter().enumerate().map(|(index, &cards)| {
         let playouts: u64 = races.iter().map(|race| u64::from(race.deals[index])).sum();
         let sum: f64 = races.iter().map(|race| race.sums[index]).sum();
-        Candidate {
+        PlayCandidate {
             cards,
             points: sum / playouts.max(1) as f64,
             playouts,
@@ -348,7 +348,7 @@ const POSITIONS: u64 = 200_000;
 
 /// A move with which the seat is certainly out before the other one, if only two are in play, all
 /// unseen cards are the other's, and there is such a move.
-fn out_first(at: &Position<'_>, own: &Question, limit: &Limit) -> Option<CardSet> {
+fn out_first(at: &SearchTask<'_>, own: &PlayQuestion, limit: &PlayoutLimit) -> Option<CardSet> {
     let (round, _) = of_two(at, own)?;
     // Half of the time is left for playouts.
     let deadline = limit.deadline.map(|end| {
@@ -362,7 +362,7 @@ fn out_first(at: &Position<'_>, own: &Question, limit: &Limit) -> Option<CardSet
 
 /// The round with all hands, and the other seat, if only two are in play and all unseen cards are the
 /// other's.
-fn of_two(at: &Position<'_>, own: &Question) -> Option<(Round, usize)> {
+fn of_two(at: &SearchTask<'_>, own: &PlayQuestion) -> Option<(BigTwoRound, usize)> {
     let other =
         (0..SEATS).find(|&seat| seat != at.table.turn && at.table.in_play >> seat & 1 == 1)?;
     if at.table.in_play.count_ones() != 2 || at.evidence.left[other] != own.unseen.len() {
@@ -372,13 +372,13 @@ fn of_two(at: &Position<'_>, own: &Question) -> Option<(Round, usize)> {
     hands[at.table.turn] = own.hand;
     hands[other] = own.unseen;
     let table = *at.table;
-    Some((Round { table, hands }, other))
+    Some((BigTwoRound { table, hands }, other))
 }
 
 /// What the seats can expect after each legal move of the seat whose turn it is, but for those with
 /// the second joker where the first would do. Ends are exact, the rest is by so many playouts.
 pub(crate) fn evaluate(
-    at: &Position<'_>,
+    at: &SearchTask<'_>,
     belief: &mut Belief,
     playouts: u64,
     rng: &mut ChaCha8Rng,
@@ -389,12 +389,12 @@ pub(crate) fn evaluate(
     if own.to_beat.is_some() {
         moves.push(CardSet::NONE);
     }
-    if !at.settings.without.has(Idea::Endgame)
+    if !at.settings.without.has(BigTwoIdea::Endgame)
         && let Some(found) = exact(at, &own, &moves)
     {
         return found;
     }
-    let limit = Limit {
+    let limit = PlayoutLimit {
         playouts: Some(playouts),
         deadline: None,
     };
@@ -404,9 +404,9 @@ pub(crate) fn evaluate(
 }
 
 /// The same for an end that can be solved.
-fn exact(at: &Position<'_>, own: &Question, moves: &[CardSet]) -> Option<Vec<Prospect>> {
+fn exact(at: &SearchTask<'_>, own: &PlayQuestion, moves: &[CardSet]) -> Option<Vec<Prospect>> {
     let (round, other) = of_two(at, own)?;
-    if at.table.options.scores == Scores::Payout {
+    if at.table.options.scores == ScoringRule::Payout {
         return None;
     }
     let mut endgame = Endgame::new(POSITIONS, None);
@@ -429,11 +429,11 @@ fn exact(at: &Position<'_>, own: &Question, moves: &[CardSet]) -> Option<Vec<Pro
 
 /// Tries the candidates on one deal after another.
 fn race(
-    at: &Position<'_>,
+    at: &SearchTask<'_>,
     candidates: Vec<CardSet>,
     purpose: Purpose,
     belief: &mut Belief,
-    limit: &Limit,
+    limit: &PlayoutLimit,
     rng: &mut ChaCha8Rng,
 ) -> Race {
     let weights = belief.weights();
@@ -449,13 +449,13 @@ fn race(
         belief.exchange(number, at.settings.exchanges, at.evidence, rng);
         let deal = belief.deal(number);
         let mut styles = deal.styles(rng);
-        styles[at.evidence.seat] = if at.settings.without.has(Idea::Worth) {
+        styles[at.evidence.seat] = if at.settings.without.has(BigTwoIdea::Worth) {
             Style::LeastOutranked
         } else {
             Style::MostWorth
         };
         for &index in &race.active {
-            let mut round = Round {
+            let mut round = BigTwoRound {
                 table: *at.table,
                 hands: deal.hands,
             };
@@ -477,7 +477,7 @@ fn race(
         if number == at.settings.deals {
             belief.leave_out_models(at.evidence);
         }
-        if number % 8 == 7 && number + 1 >= least && !at.settings.without.has(Idea::Race) {
+        if number % 8 == 7 && number + 1 >= least && !at.settings.without.has(BigTwoIdea::Race) {
             race.narrow(ERRORS);
         }
         if race.active.len() == 1 && purpose == Purpose::Move

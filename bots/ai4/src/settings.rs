@@ -2,10 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-/// What a search is made of. Each can be left out, to see what it is worth.
+/// A part of a search. Each can be left out, to see what it is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
-pub enum Idea {
+pub enum BigTwoIdea {
     /// Deals are drawn by how well they explain what was played. Without it all deals that fit are
     /// equally likely.
     Belief,
@@ -24,25 +24,25 @@ pub enum Idea {
 
 /// A set of ideas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ideas(u8);
+pub struct BigTwoIdeas(u8);
 
-impl Ideas {
+impl BigTwoIdeas {
     /// Whether this one is among them.
     #[must_use]
-    pub const fn has(self, idea: Idea) -> bool {
+    pub const fn has(self, idea: BigTwoIdea) -> bool {
         self.0 >> idea as u8 & 1 == 1
     }
 
     /// These and one more.
     #[must_use]
-    pub const fn with(self, idea: Idea) -> Self {
+    pub const fn with(self, idea: BigTwoIdea) -> Self {
         Self(self.0 | 1 << idea as u8)
     }
 }
 
-/// How a search works.
+/// The settings of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct SearchSettings {
     /// How many deals are kept.
     pub deals: usize,
     /// How many exchanges are offered to a deal before it is used.
@@ -50,18 +50,18 @@ pub struct Settings {
     /// How many threads search.
     pub threads: NonZeroUsize,
     /// What it does without.
-    pub without: Ideas,
+    pub without: BigTwoIdeas,
     /// By how many points it misjudges a candidate at most.
     pub misjudges: f64,
 }
 
-impl Default for Settings {
+impl Default for SearchSettings {
     fn default() -> Self {
         Self {
             deals: 64,
             exchanges: 8,
             threads: NonZeroUsize::MIN,
-            without: Ideas::default(),
+            without: BigTwoIdeas::default(),
             misjudges: 0.0,
         }
     }

@@ -2,14 +2,14 @@
 
 use crate::{
     cards::CardSet,
-    plays::{Shape, ToBeat, Variants, plays},
+    plays::{CombinationShape, ToBeat, Variants, plays},
     score::{HandScore, score},
-    worth::{Seen, Weights},
+    worth::{MoveWeights, SeatSight},
 };
 
-/// What a seat is asked, with all that it needs to decide by a style.
+/// The question to a seat, with all that it needs to decide by a style.
 #[derive(Clone, Copy, Debug)]
-pub struct Question {
+pub struct PlayQuestion {
     /// Its hand.
     pub hand: CardSet,
     /// What it has not seen.
@@ -24,11 +24,11 @@ pub struct Question {
     pub must_open: bool,
 }
 
-impl Question {
+impl PlayQuestion {
     /// What is left of the hand after a play, judged in the order that then holds.
     #[must_use]
     pub fn left(&self, cards: CardSet) -> HandScore {
-        let turns = self.reversal && Shape::of(cards) == Shape::Four;
+        let turns = self.reversal && CombinationShape::of(cards) == CombinationShape::Four;
         score(self.hand - cards, self.unseen, self.reversed != turns)
     }
 
@@ -65,7 +65,12 @@ impl Style {
 
     /// The cards that it plays, none for a pass. `room` is overwritten.
     #[must_use]
-    pub fn choose(self, seen: &Seen, weights: &Weights, room: &mut Vec<CardSet>) -> CardSet {
+    pub fn choose(
+        self,
+        seen: &SeatSight,
+        weights: &MoveWeights,
+        room: &mut Vec<CardSet>,
+    ) -> CardSet {
         let question = &seen.question;
         if self == Self::MostWorth {
             return weights.choose(seen, room);

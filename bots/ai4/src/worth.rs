@@ -3,11 +3,11 @@
 
 use crate::{
     cards::CardSet,
-    plays::{Shape, Variants},
-    round::{Round, SEATS, Table},
+    plays::{CombinationShape, Variants},
+    round::{BigTwoRound, PublicRound, SEATS},
     score::HandScore,
     search::question,
-    style::Question,
+    style::PlayQuestion,
 };
 
 /// How many features a move has.
@@ -18,13 +18,13 @@ pub const MODES: usize = 3;
 pub const SIZES: usize = 15;
 
 /// The features of a move.
-pub type Features = [f32; FEATURES];
+pub type MoveFeatures = [f32; FEATURES];
 
 /// The weights of the features: for each mode and number of cards left.
 #[derive(Clone, Debug)]
-pub struct Weights(pub Box<[[Features; SIZES]; MODES]>);
+pub struct MoveWeights(pub Box<[[MoveFeatures; SIZES]; MODES]>);
 
-impl Weights {
+impl MoveWeights {
     /// Weights that know nothing.
     #[must_use]
     pub fn zero() -> Self {
@@ -66,19 +66,19 @@ impl Weights {
 
     /// The weights for a move: `cards` are none for a pass.
     #[must_use]
-    pub fn of(&self, question: &Question, cards: CardSet) -> &Features {
+    pub fn of(&self, question: &PlayQuestion, cards: CardSet) -> &MoveFeatures {
         let (mode, size) = place(question, cards);
         &self.0[mode][size]
     }
 
     /// The worth of a move in points.
     #[must_use]
-    pub fn worth(&self, seen: &Seen, cards: CardSet) -> f32 {
+    pub fn worth(&self, seen: &SeatSight, cards: CardSet) -> f32 {
         dot(self.of(&seen.question, cards), &seen.features(cards))
     }
 
     /// The same for a play that leaves a hand of this score.
-    pub(crate) fn worth_of(&self, seen: &Seen, cards: CardSet, left: HandScore) -> f32 {
+    pub(crate) fn worth_of(&self, seen: &SeatSight, cards: CardSet, left: HandScore) -> f32 {
         dot(
             self.of(&seen.question, cards),
             &seen.features_of(cards, left),
@@ -87,7 +87,7 @@ impl Weights {
 
     /// The move of the most worth. `room` is overwritten.
     #[must_use]
-    pub fn choose(&self, seen: &Seen, room: &mut Vec<CardSet>) -> CardSet {
+    pub fn choose(&self, seen: &SeatSight, room: &mut Vec<CardSet>) -> CardSet {
         seen.question.plays(Variants::FirstJoker, room);
         if room.is_empty() {
             return CardSet::NONE;
@@ -110,7 +110,7 @@ impl Weights {
 
 /// Where the weights of a move are: its mode and the number of cards left.
 #[must_use]
-pub fn place(question: &Question, cards: CardSet) -> (usize, usize) {
+pub fn place(question: &PlayQuestion, cards: CardSet) -> (usize, usize) {
     let mode = match (cards.is_empty(), question.to_beat) {
         (true, _) => 2,
         (false, Some(_)) => 1,
@@ -120,7 +120,7 @@ pub fn place(question: &Question, cards: CardSet) -> (usize, usize) {
     (mode, left.min(SIZES - 1))
 }
 
-fn dot(one: &Features, other: &Features) -> f32 {
+fn dot(one: &MoveFeatures, other: &MoveFeatures) -> f32 {
     let mut sums = [0.0; 8];
     for (a, b) in one.chunks_exact(8).zip(other.chunks_exact(8)) {
         for index in 0..8 {
@@ -130,11 +130,11 @@ fn dot(one: &Features, other: &Features) -> f32 {
     sums.iter().sum()
 }
 
-/// What a seat sees when it is asked.
+/// The round as a seat sees it when it is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct SeatSight {
     /// The question.
-    pub question: Question,
+    pub question: PlayQuestion,
     /// How many cards the seats after it hold that are in play, in order; 0 for the others.
     others: [u32; 3],
     /// How many cards the seat holds that has played last.
@@ -147,16 +147,16 @@ pub struct Seen {
 
 const EVERY: u64 = 0x1_1111_1111_1111;
 
-impl Seen {
+impl SeatSight {
     /// What the seat whose turn it is sees of a round.
     #[must_use]
-    pub fn of(round: &Round) -> Self {
+    pub fn of(round: &BigTwoRound) -> Self {
         Self::new(question(round), &round.table, round.hands.map(CardSet::len))
     }
 
     /// From a question, the table and how many cards each seat holds.
     #[must_use]
-    pub fn new(question: Question, table: &Table, left: [u32; SEATS]) -> Self {
+    pub fn new(question: PlayQuestion, table: &PublicRound, left: [u32; SEATS]) -> Self {
         let others = [1, 2, 3].map(|after| {
             let seat = (table.turn + after) % SEATS;
             if table.in_play >> seat & 1 == 1 {
@@ -194,16 +194,16 @@ impl Seen {
 
     /// The features of a move.
     #[must_use]
-    pub fn features(&self, cards: CardSet) -> Features {
+    pub fn features(&self, cards: CardSet) -> MoveFeatures {
         self.features_of(cards, self.question.left(cards))
     }
 
-    fn features_of(&self, cards: CardSet, judged: HandScore) -> Features {
+    fn features_of(&self, cards: CardSet, judged: HandScore) -> MoveFeatures {
         let question = &self.question;
         let hand = question.hand - cards;
-        let shape = Shape::of(cards);
+        let shape = CombinationShape::of(cards);
         let passes = cards.is_empty();
-        let turns = question.reversal && !passes && shape == Shape::Four;
+        let turns = question.reversal && !passes && shape == CombinationShape::Four;
         let reversed = question.reversed != turns;
         let unseen = question.unseen;
         let total = unseen.len().max(1) as f32;
@@ -267,7 +267,7 @@ impl Seen {
             f[32] = f32::from(u8::from(self.holder == 2));
             if let Some(to_beat) = question.to_beat {
                 let above = match to_beat.shape {
-                    Shape::Run => 0,
+                    CombinationShape::Run => 0,
                     _ => self.ranks_above(to_beat.length, to_beat.key, reversed),
                 };
                 f[33] = above as f32 / 10.0;
@@ -277,22 +277,22 @@ impl Seen {
             f[21] = cards.len() as f32 / 4.0;
             f[37] = cards.jokers().len() as f32;
             let above = match shape {
-                Shape::Single if cards.naturals().is_empty() => 0,
-                Shape::Run => 1,
+                CombinationShape::Single if cards.naturals().is_empty() => 0,
+                CombinationShape::Run => 1,
                 _ => self.ranks_above(cards.len(), cards.key(reversed), reversed),
             };
             f[22] = above as f32 / 10.0;
             f[23] = f32::from(u8::from(above == 0));
             f[28] = f32::from(u8::from(above <= 2));
             match shape {
-                Shape::Single => {}
-                Shape::Pair => f[24] = 1.0,
-                Shape::Three => f[25] = 1.0,
-                Shape::Four => f[26] = 1.0,
-                Shape::Run => f[27] = 1.0,
+                CombinationShape::Single => {}
+                CombinationShape::Pair => f[24] = 1.0,
+                CombinationShape::Three => f[25] = 1.0,
+                CombinationShape::Four => f[26] = 1.0,
+                CombinationShape::Run => f[27] = 1.0,
             }
             // The others that can answer a single with one card left.
-            f[38] = f32::from(u8::from(shape == Shape::Single)) * f[15];
+            f[38] = f32::from(u8::from(shape == CombinationShape::Single)) * f[15];
         }
         f
     }

@@ -4,7 +4,10 @@
 
 use std::{fs, sync::Arc};
 
-use ai4::{CardSet, Endgame, Engine, Limit, Options, Round, Settings, Table, worth::Weights};
+use ai4::{
+    BigTwoEngine, BigTwoRound, CardSet, Endgame, PlayoutLimit, PublicRound, RoundOptions,
+    SearchSettings, worth::MoveWeights,
+};
 
 /// The most that this process has had in memory, in KiB.
 fn peak() -> u64 {
@@ -28,12 +31,12 @@ fn an_engine_takes_less_than_sixteen_mebibytes() {
     assert_eq!(left.iter().sum::<u32>(), 54);
     let before = peak();
 
-    let weights = Arc::new(Weights::embedded());
-    let settings = Settings::default();
+    let weights = Arc::new(MoveWeights::embedded());
+    let settings = SearchSettings::default();
     let seat = (0..4).find(|&seat| hands[seat].contains_all(CardSet::THREE_OF_CLUBS));
     let seat = seat.unwrap();
-    let mut engine = Engine::new(
-        Options::default(),
+    let mut engine = BigTwoEngine::new(
+        RoundOptions::default(),
         seat,
         hands[seat],
         left,
@@ -41,7 +44,7 @@ fn an_engine_takes_less_than_sixteen_mebibytes() {
         settings,
         weights,
     );
-    let limit = Limit {
+    let limit = PlayoutLimit {
         playouts: Some(500),
         deadline: None,
     };
@@ -49,11 +52,11 @@ fn an_engine_takes_less_than_sixteen_mebibytes() {
     engine.played(seat, answer.cards);
 
     // All that an end may remember.
-    let mut table = Table::new(Options::default(), 0);
+    let mut table = PublicRound::new(RoundOptions::default(), 0);
     table.in_play = 0b0011;
     table.places = [0, 0, 1, 2];
     table.out = 2;
-    let round = Round {
+    let round = BigTwoRound {
         table,
         hands: [hands[0], hands[1], CardSet::NONE, CardSet::NONE],
     };

@@ -21,7 +21,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use edge::{Board, Engine, Limit, Options, Square, Squares, book::Book};
+use edge::{Discs, OthelloEngine, OthelloEngineOptions, SearchLimit, Square, Squares, book::Book};
 
 /// Builds the opening book.
 #[derive(Parser)]
@@ -55,9 +55,9 @@ fn main() -> Result<()> {
     } else {
         Book::default()
     };
-    let mut engine = Engine::new(Options {
+    let mut engine = OthelloEngine::new(OthelloEngineOptions {
         table_bytes: 1 << 24,
-        ..Options::default()
+        ..OthelloEngineOptions::default()
     })?;
     let mut saved = Instant::now();
     while book.len() < arguments.positions {
@@ -85,13 +85,13 @@ fn main() -> Result<()> {
 }
 
 /// The position to add next; none where all lines have come to an end.
-fn next(book: &Book) -> Option<Board> {
+fn next(book: &Book) -> Option<Discs> {
     if book.is_empty() {
-        return Some(Board::START);
+        return Some(Discs::START);
     }
     // What it takes to come to a position: layer by layer, since a move fills a square.
-    let mut layer = HashMap::from([(least_image(Board::START), 0)]);
-    let mut best: Option<(i32, [u64; 2], Board)> = None;
+    let mut layer = HashMap::from([(least_image(Discs::START), 0)]);
+    let mut best: Option<(i32, [u64; 2], Discs)> = None;
     while !layer.is_empty() {
         let mut after = HashMap::new();
         for (&board, &cost) in &layer {
@@ -121,14 +121,16 @@ fn next(book: &Book) -> Option<Board> {
 }
 
 /// The better moves of a position with the values of searches after them.
-fn search(engine: &mut Engine, board: Board, arguments: &Arguments) -> Vec<(Square, i32)> {
+fn search(engine: &mut OthelloEngine, board: Discs, arguments: &Arguments) -> Vec<(Square, i32)> {
     let mut searched = HashMap::new();
-    let mut value = |next: Board, nodes| {
+    let mut value = |next: Discs, nodes| {
         *searched
             .entry((least_image(next), nodes))
             .or_insert_with(|| {
                 engine.clear();
-                -engine.search(least_image(next), Limit::nodes(nodes)).score
+                -engine
+                    .search(least_image(next), SearchLimit::nodes(nodes))
+                    .score
             })
     };
     let next = |square| board.play(square).expect("a legal move");
@@ -143,7 +145,7 @@ fn search(engine: &mut Engine, board: Board, arguments: &Arguments) -> Vec<(Squa
         .collect()
 }
 
-fn least_image(board: Board) -> Board {
+fn least_image(board: Discs) -> Discs {
     let least = board
         .images()
         .into_iter()

@@ -14,7 +14,9 @@ use std::{fs, num::NonZeroUsize, path::PathBuf, str::FromStr, sync::Arc, time::D
 
 use anyhow::{Context as _, Result, bail};
 use clap::Parser;
-use edge::{Board, Engine, Limit, Options, book::Book, weights::Weights};
+use edge::{
+    Discs, OthelloEngine, OthelloEngineOptions, SearchLimit, book::Book, weights::PatternWeights,
+};
 use rand::{SeedableRng as _, seq::IteratorRandom as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -39,7 +41,7 @@ struct Arguments {
 
 /// A set-up of the engine and its limit.
 struct Player {
-    engine: Engine,
+    engine: OthelloEngine,
     budget: Budget,
     /// The book and by how many discs its moves may be worse than the best one.
     book: Option<(Arc<Book>, i32)>,
@@ -85,7 +87,7 @@ fn main() -> Result<()> {
 }
 
 /// The first player's discs less the second's, empty squares given to the winner.
-fn play(mut board: Board, mut turn: usize, players: &mut [Player; 2], rng: &mut ChaCha8Rng) -> i32 {
+fn play(mut board: Discs, mut turn: usize, players: &mut [Player; 2], rng: &mut ChaCha8Rng) -> i32 {
     for player in &mut *players {
         player.engine.clear();
     }
@@ -103,9 +105,9 @@ fn play(mut board: Board, mut turn: usize, players: &mut [Player; 2], rng: &mut 
 impl Player {
     fn read(text: &str) -> Result<Self> {
         let (mut budget, mut book) = (None, None);
-        let mut options = Options {
+        let mut options = OthelloEngineOptions {
             table_bytes: 32 << 20,
-            ..Options::default()
+            ..OthelloEngineOptions::default()
         };
         for parameter in text.split(',') {
             let (key, value) = parameter
@@ -125,13 +127,13 @@ impl Player {
             }
         }
         Ok(Self {
-            engine: Engine::new(options)?,
+            engine: OthelloEngine::new(options)?,
             book,
             budget: budget.with_context(|| format!("{text}: expected time, nodes or depth"))?,
         })
     }
 
-    fn search(&mut self, board: Board, rng: &mut ChaCha8Rng) -> Option<edge::Square> {
+    fn search(&mut self, board: Discs, rng: &mut ChaCha8Rng) -> Option<edge::Square> {
         if board.moves() == 0 {
             return None;
         }
@@ -144,9 +146,9 @@ impl Player {
             }
         }
         let limit = match self.budget {
-            Budget::Time(time) => Limit::time(time),
-            Budget::Nodes(nodes) => Limit::nodes(nodes),
-            Budget::Depth(plies) => Limit::depth(plies),
+            Budget::Time(time) => SearchLimit::time(time),
+            Budget::Nodes(nodes) => SearchLimit::nodes(nodes),
+            Budget::Depth(plies) => SearchLimit::depth(plies),
         };
         self.engine.search(board, limit).square
     }
@@ -163,7 +165,7 @@ fn milliseconds(value: &str) -> Result<Duration> {
     time.with_context(|| format!("time: expected milliseconds such as 20ms, found {value:?}"))
 }
 
-fn weights(path: &PathBuf) -> Result<Weights> {
+fn weights(path: &PathBuf) -> Result<PatternWeights> {
     let file = fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
-    Weights::read(&file).with_context(|| format!("could not use {}", path.display()))
+    PatternWeights::read(&file).with_context(|| format!("could not use {}", path.display()))
 }

@@ -7,7 +7,7 @@
 use std::{num::NonZeroUsize, process::ExitCode, time::Instant};
 
 use clap::Parser;
-use edge::{Board, Engine, Limit, Options};
+use edge::{Discs, OthelloEngine, OthelloEngineOptions, SearchLimit};
 
 /// Number, position, score, best moves.
 const SUITE: [(u32, &str, i32, &str); 6] = [
@@ -68,11 +68,11 @@ fn main() -> ExitCode {
         eprintln!("expected numbers of positions from 40 to 44 or 49, not {number}");
         return ExitCode::from(2);
     }
-    let options = Options {
+    let options = OthelloEngineOptions {
         threads,
-        ..Options::default()
+        ..OthelloEngineOptions::default()
     };
-    let mut engine = match Engine::new(options) {
+    let mut engine = match OthelloEngine::new(options) {
         Ok(engine) => engine,
         Err(error) => {
             eprintln!("could not make an engine: {error}");
@@ -86,10 +86,10 @@ fn main() -> ExitCode {
         if !numbers.is_empty() && !numbers.contains(&number) {
             continue;
         }
-        let board: Board = position.parse().expect("the suite is one of positions");
+        let board: Discs = position.parse().expect("the suite is one of positions");
         engine.clear();
         let began = Instant::now();
-        let answer = engine.search(board, Limit::default());
+        let answer = engine.search(board, SearchLimit::default());
         let seconds = began.elapsed().as_secs_f64();
         let found = answer
             .square

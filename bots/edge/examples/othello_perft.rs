@@ -5,7 +5,7 @@
 
 use std::{process::ExitCode, time::Instant};
 
-use edge::Board;
+use edge::Discs;
 
 /// For 1 to 12 plies; a pass is a ply.
 const KNOWN: [u64; 12] = [
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     let mut right = true;
     for (plies, expected) in (1..).zip(&KNOWN[..plies]) {
         let began = Instant::now();
-        let lines = Board::START.perft(plies);
+        let lines = Discs::START.perft(plies);
         let seconds = began.elapsed().as_secs_f64();
         let speed = lines as f64 / seconds / 1e6;
         println!("| {plies} | {lines} | {expected} | {seconds:.3} | {speed:.0} |");

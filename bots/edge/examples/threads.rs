@@ -10,7 +10,7 @@ use std::{num::NonZeroUsize, time::Instant};
 
 use anyhow::Result;
 use clap::Parser;
-use edge::{Board, Engine, Limit, Options};
+use edge::{Discs, OthelloEngine, OthelloEngineOptions, SearchLimit};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
@@ -41,9 +41,9 @@ const PLAY: u32 = 4;
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let engine = |threads| {
-        Engine::new(Options {
+        OthelloEngine::new(OthelloEngineOptions {
             threads,
-            ..Options::default()
+            ..OthelloEngineOptions::default()
         })
     };
     let mut engines = [engine(NonZeroUsize::MIN)?, engine(arguments.threads)?];
@@ -57,7 +57,9 @@ fn main() -> Result<()> {
         for (at, engine) in engines.iter_mut().enumerate() {
             engine.clear();
             let begin = Instant::now();
-            nodes[at] += engine.search(board, Limit::depth(arguments.depth)).nodes;
+            nodes[at] += engine
+                .search(board, SearchLimit::depth(arguments.depth))
+                .nodes;
             times[at] = begin.elapsed().as_secs_f64();
             seconds[at] += times[at];
         }
@@ -85,11 +87,11 @@ fn main() -> Result<()> {
 }
 
 /// A position with so many empty squares in which the side to move has a move.
-fn position(rng: &mut ChaCha8Rng, engine: &mut Engine, empties: u32) -> Board {
+fn position(rng: &mut ChaCha8Rng, engine: &mut OthelloEngine, empties: u32) -> Discs {
     loop {
         let mut board = shared::random_opening(rng, RANDOM_PLIES);
         while board.empties() > empties && !board.is_over() {
-            board = match engine.search(board, Limit::depth(PLAY)).square {
+            board = match engine.search(board, SearchLimit::depth(PLAY)).square {
                 Some(square) => board.play(square).expect("the engine plays legal moves"),
                 None => board.pass(),
             };

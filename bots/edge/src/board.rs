@@ -9,14 +9,14 @@ use crate::{
 
 /// A board. Bit i of a set is the square with index i: a1 is bit 0, h1 bit 7, h8 bit 63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Board {
+pub struct Discs {
     /// The discs of the side to move.
     pub own: u64,
     /// The other side's.
     pub other: u64,
 }
 
-impl Board {
+impl Discs {
     /// The beginning, as Black sees it: d5 and e4 black, d4 and e5 white.
     pub const START: Self = Self {
         own: 1 << 35 | 1 << 28,
@@ -112,7 +112,7 @@ impl Board {
     }
 }
 
-impl fmt::Display for Board {
+impl fmt::Display for Discs {
     /// 64 characters row by row from a1, X for the side to move, O for the other side, `-`
     /// for an empty square, and then ` X`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,7 +127,7 @@ impl fmt::Display for Board {
     }
 }
 
-impl FromStr for Board {
+impl FromStr for Discs {
     type Err = NotABoard;
 
     /// Reads 64 squares row by row from a1 (X, O and `-`), a space, and the side to move.
@@ -167,7 +167,7 @@ pub enum NotABoard {
     Turn,
 }
 
-fn perft<C: Cpu>(cpu: C, board: Board, plies: u32) -> u64 {
+fn perft<C: Cpu>(cpu: C, board: Discs, plies: u32) -> u64 {
     cpu.run(
         #[inline(always)]
         || {
@@ -217,16 +217,16 @@ mod tests {
     fn lines_are_counted_as_others_count_them() {
         let counts = [4, 12, 56, 244, 1396, 8200, 55092, 390_216, 3_005_288];
         for (plies, count) in (1..).zip(counts) {
-            assert_eq!(Board::START.perft(plies), count);
+            assert_eq!(Discs::START.perft(plies), count);
             if plies < 8 {
-                assert_eq!(super::perft(Portable, Board::START, plies), count);
+                assert_eq!(super::perft(Portable, Discs::START, plies), count);
             }
         }
     }
 
     #[test]
     fn images_have_the_same_lines() {
-        let board = Board::START.play("d3".parse().unwrap()).unwrap();
+        let board = Discs::START.play("d3".parse().unwrap()).unwrap();
         let board = board.play("c5".parse().unwrap()).unwrap();
         let images = board.images();
         for image in images {
@@ -238,20 +238,20 @@ mod tests {
     #[test]
     fn boards_read_back() {
         let text = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X";
-        let board: Board = text.parse().unwrap();
+        let board: Discs = text.parse().unwrap();
         assert_eq!(board.to_string(), text);
         assert_eq!(board.empties(), 14);
-        assert_eq!("X".parse::<Board>(), Err(NotABoard::Turn));
-        assert_eq!("X X".parse::<Board>(), Err(NotABoard::Length(1)));
+        assert_eq!("X".parse::<Discs>(), Err(NotABoard::Turn));
+        assert_eq!("X X".parse::<Discs>(), Err(NotABoard::Length(1)));
         let wrong = text.replace("--X", "-?X");
-        assert_eq!(wrong.parse::<Board>(), Err(NotABoard::Square('?')));
+        assert_eq!(wrong.parse::<Discs>(), Err(NotABoard::Square('?')));
     }
 
     #[test]
     fn only_legal_moves_can_be_played() {
         for square in Squares(!0) {
-            let legal = Board::START.moves() & square.bit() != 0;
-            assert_eq!(Board::START.play(square).is_some(), legal, "{square}");
+            let legal = Discs::START.moves() & square.bit() != 0;
+            assert_eq!(Discs::START.play(square).is_some(), legal, "{square}");
         }
     }
 }

@@ -14,7 +14,7 @@ use std::{
 };
 
 use crate::{
-    board::Board,
+    board::Discs,
     square::{Square, Squares},
     weights::checksum,
 };
@@ -29,12 +29,12 @@ const HEADER: usize = 24;
 /// A book.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
-    positions: BTreeMap<[u64; 2], Entry>,
+    positions: BTreeMap<[u64; 2], BookEntry>,
 }
 
-/// What is known of a position.
+/// The book's knowledge of one position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct BookEntry {
     moves: Vec<BookMove>,
     /// The value by the moves of this position and of those that follow it.
     value: i32,
@@ -76,14 +76,14 @@ impl Book {
     }
 
     /// Its positions, in ascending order.
-    pub fn positions(&self) -> impl Iterator<Item = Board> {
-        let board = |&[own, other]: &[u64; 2]| Board { own, other };
+    pub fn positions(&self) -> impl Iterator<Item = Discs> {
+        let board = |&[own, other]: &[u64; 2]| Discs { own, other };
         self.positions.keys().map(board)
     }
 
     /// The known moves of a position, the best one first; none where it is not in the book.
     #[must_use]
-    pub fn moves(&self, board: Board) -> Vec<BookMove> {
+    pub fn moves(&self, board: Discs) -> Vec<BookMove> {
         let (key, image) = canonical(board);
         let Some(entry) = self.positions.get(&key) else {
             return Vec::new();
@@ -101,7 +101,7 @@ impl Book {
 
     /// Adds a position with what searches of its moves found, in discs for who makes them; what
     /// was known of it is replaced. [`Self::back_up`] then has to tell the positions before it.
-    pub fn insert(&mut self, board: Board, searched: &[(Square, i32)]) {
+    pub fn insert(&mut self, board: Discs, searched: &[(Square, i32)]) {
         let (key, image) = canonical(board);
         let mut moves: Vec<BookMove> = searched
             .iter()
@@ -112,7 +112,7 @@ impl Book {
             })
             .collect();
         moves.sort_by_key(|known| known.square);
-        self.positions.insert(key, Entry { moves, value: 0 });
+        self.positions.insert(key, BookEntry { moves, value: 0 });
     }
 
     /// Works out all values from those of the positions that follow.
@@ -121,7 +121,7 @@ impl Book {
         // From the end: a position has more discs than any before it.
         keys.sort_by_key(|[own, other]| std::cmp::Reverse((own | other).count_ones()));
         for key in keys {
-            let board = Board {
+            let board = Discs {
                 own: key[0],
                 other: key[1],
             };
@@ -132,7 +132,7 @@ impl Book {
                 known.value = next.map_or(known.searched, |next| -next.value);
             }
             let value = moves.iter().map(|known| known.value).max().unwrap_or(0);
-            self.positions.insert(key, Entry { moves, value });
+            self.positions.insert(key, BookEntry { moves, value });
         }
     }
 
@@ -224,7 +224,7 @@ pub enum BadBook {
 }
 
 /// The least image of a board, and which one it is.
-fn canonical(board: Board) -> ([u64; 2], usize) {
+fn canonical(board: Discs) -> ([u64; 2], usize) {
     let images = board.images();
     let keys = (0..)
         .zip(&images)
@@ -234,17 +234,17 @@ fn canonical(board: Board) -> ([u64; 2], usize) {
 
 /// Where this image has a square.
 fn image_of(square: Square, image: usize) -> Square {
-    let alone = Board {
+    let alone = Discs {
         own: square.bit(),
         other: 0,
     };
     Square::first_of(alone.images()[image].own)
 }
 
-fn read_position(rest: &mut &[u8]) -> Option<([u64; 2], Entry)> {
+fn read_position(rest: &mut &[u8]) -> Option<([u64; 2], BookEntry)> {
     let own = u64::from_le_bytes(take(rest)?);
     let other = u64::from_le_bytes(take(rest)?);
-    let board = Board { own, other };
+    let board = Discs { own, other };
     let [count] = take(rest)?;
     let mut moves: Vec<BookMove> = Vec::new();
     for _ in 0..count {
@@ -264,7 +264,7 @@ fn read_position(rest: &mut &[u8]) -> Option<([u64; 2], Entry)> {
         && moves.iter().all(|known| {
             board.play(known.square).is_some() && (-64..=64).contains(&known.searched)
         });
-    is_good.then_some(([own, other], Entry { moves, value: 0 }))
+    is_good.then_some(([own, other], BookEntry { moves, value: 0 }))
 }
 
 /// The next bytes.
@@ -281,11 +281,11 @@ mod tests {
     /// The first position and the one after d3.
     fn two() -> Book {
         let mut book = Book::default();
-        let firsts: Vec<_> = Squares(Board::START.moves())
+        let firsts: Vec<_> = Squares(Discs::START.moves())
             .map(|square| (square, 0))
             .collect();
-        book.insert(Board::START, &firsts);
-        let next = Board::START.play(firsts[0].0).unwrap();
+        book.insert(Discs::START, &firsts);
+        let next = Discs::START.play(firsts[0].0).unwrap();
         let replies: Vec<_> = Squares(next.moves()).zip([-2, 1]).collect();
         book.insert(next, &replies);
         book.back_up();
@@ -296,11 +296,11 @@ mod tests {
     fn images_are_one_and_values_are_backed_up() {
         let book = two();
         assert_eq!(book.len(), 2);
-        let firsts = book.moves(Board::START);
+        let firsts = book.moves(Discs::START);
         assert_eq!(firsts.len(), 4);
         assert!(firsts.iter().all(|it| (it.searched, it.value) == (0, -1)));
         for first in firsts {
-            let next = Board::START.play(first.square).unwrap();
+            let next = Discs::START.play(first.square).unwrap();
             for image in next.images() {
                 let moves = book.moves(image);
                 assert_eq!((moves[0].value, moves[1].value), (1, -2));
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn every_move_of_the_crates_book_is_legal() {
         let book = Book::embedded().unwrap();
-        assert!(!book.moves(Board::START).is_empty());
+        assert!(!book.moves(Discs::START).is_empty());
         for board in book.positions() {
             let moves = book.moves(board);
             assert!(!moves.is_empty());

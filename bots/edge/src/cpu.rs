@@ -28,17 +28,17 @@ pub(crate) trait Cpu: Copy + Send + Sync {
 
 /// The squares in line with a square, up to the edge: four directions towards higher indices,
 /// four towards lower ones.
-struct Rays {
+struct LineMasks {
     up: [u64; 4],
     down: [u64; 4],
 }
 
-static RAYS: [Rays; 64] = rays();
+static RAYS: [LineMasks; 64] = rays();
 
-const fn rays() -> [Rays; 64] {
+const fn rays() -> [LineMasks; 64] {
     const DIRECTIONS: [(i32, i32); 4] = [(0, 1), (1, -1), (1, 0), (1, 1)];
     let mut rays = [const {
-        Rays {
+        LineMasks {
             up: [0; 4],
             down: [0; 4],
         }

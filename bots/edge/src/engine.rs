@@ -10,35 +10,35 @@ use std::{
     time::{Duration, Instant},
 };
 
-use search_team::{Progress, Team};
+use search_team::{RootProgress, Team};
 
 use crate::{
-    board::Board,
+    board::Discs,
     cpu::Cpu,
-    eval::Position,
-    idea::Idea,
-    search::{EXACT, Ends, Line, RootMove, Search, Stop},
+    eval::FeaturedBoard,
+    idea::OthelloIdea,
+    search::{EXACT, Ends, RootMove, SearchDepth, StopConditions, ThreadSearch},
     square::Square,
-    table::{Table, hash_of},
-    weights::{BadWeights, DISC, Weights},
+    table::{BoundsTable, hash_of},
+    weights::{BadWeights, DISC, PatternWeights},
     with_best_cpu,
 };
 
-/// How an engine is set up.
+/// The options of an engine.
 #[derive(Clone)]
-pub struct Options {
+pub struct OthelloEngineOptions {
     /// The size of the table of positions: at most so many bytes, rounded down to a power of
     /// two of cache lines.
     pub table_bytes: usize,
     /// How many threads search. With more than one, results depend on timing.
     pub threads: NonZeroUsize,
     /// The weights of the evaluation; none for those that come with the crate.
-    pub weights: Option<Arc<Weights>>,
+    pub weights: Option<Arc<PatternWeights>>,
     /// An idea that it does without, to measure what that is worth.
-    pub without: Option<Idea>,
+    pub without: Option<OthelloIdea>,
 }
 
-impl Default for Options {
+impl Default for OthelloEngineOptions {
     fn default() -> Self {
         Self {
             table_bytes: 64 << 20,
@@ -49,10 +49,10 @@ impl Default for Options {
     }
 }
 
-/// Where a search ends. Whatever is not set does not limit it; a search without limits is to
+/// The limits of a search. Whatever is not set does not limit it; a search without limits is to
 /// the end of the game and exact.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limit {
+pub struct SearchLimit {
     /// How many plies deep at most. Where so many are left to the end of the game, the search
     /// is to the end.
     pub depth: Option<u32>,
@@ -65,7 +65,7 @@ pub struct Limit {
     pub uncut: bool,
 }
 
-impl Limit {
+impl SearchLimit {
     /// A search to this depth in plies. The same engine finds the same.
     #[must_use]
     pub fn depth(plies: u32) -> Self {
@@ -106,9 +106,9 @@ pub enum Exactness {
     Exact,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct OthelloSearchResult {
     /// The best move; none where the side to move has none.
     pub square: Option<Square>,
     /// The score in discs for the side to move: of the end of the game, empty squares given to
@@ -147,28 +147,31 @@ pub struct Scored {
 }
 
 /// An engine. It remembers positions from one search to the next.
-pub struct Engine {
-    weights: Arc<Weights>,
-    table: Table,
+pub struct OthelloEngine {
+    weights: Arc<PatternWeights>,
+    table: BoundsTable,
     ends: Vec<Ends>,
-    without: Option<Idea>,
+    without: Option<OthelloIdea>,
 }
 
-impl Engine {
+impl OthelloEngine {
     /// A new engine.
     ///
     /// # Errors
     ///
     /// [`BadWeights`] if no weights are given and those of the crate don't fit it.
-    pub fn new(options: Options) -> Result<Self, BadWeights> {
+    pub fn new(options: OthelloEngineOptions) -> Result<Self, BadWeights> {
         crate::search::prepare();
         Ok(Self {
             weights: match (options.without, options.weights) {
-                (Some(Idea::Patterns), _) => Arc::new(Weights::mobility()),
+                (Some(OthelloIdea::Patterns), _) => Arc::new(PatternWeights::mobility()),
                 (_, Some(weights)) => weights,
-                (_, None) => Weights::embedded()?,
+                (_, None) => PatternWeights::embedded()?,
             },
-            table: Table::new(options.table_bytes, options.without != Some(Idea::Table)),
+            table: BoundsTable::new(
+                options.table_bytes,
+                options.without != Some(OthelloIdea::Table),
+            ),
             ends: (0..options.threads.get()).map(|_| Ends::new()).collect(),
             without: options.without,
         })
@@ -182,48 +185,53 @@ impl Engine {
 
     /// The evaluation without a search, in discs for the side to move.
     #[must_use]
-    pub fn evaluate(&self, board: Board) -> f64 {
-        let position = Position::new(board);
+    pub fn evaluate(&self, board: Discs) -> f64 {
+        let position = FeaturedBoard::new(board);
         let fine = |value| f64::from(value) / f64::from(DISC);
         with_best_cpu!(cpu => fine(position.fine_value(cpu, &self.weights)))
     }
 
     /// Searches for the best move within this limit.
-    pub fn search(&mut self, board: Board, limit: Limit) -> Answer {
+    pub fn search(&mut self, board: Discs, limit: SearchLimit) -> OthelloSearchResult {
         self.search_until(board, limit, &AtomicBool::new(false))
     }
 
     /// The same, but that the search also ends when this is set, late by less than a millisecond
     /// where the machine is not busy.
-    pub fn search_until(&mut self, board: Board, limit: Limit, stop: &AtomicBool) -> Answer {
+    pub fn search_until(
+        &mut self,
+        board: Discs,
+        limit: SearchLimit,
+        stop: &AtomicBool,
+    ) -> OthelloSearchResult {
         with_best_cpu!(cpu => self.search_on(cpu, board, limit, stop))
     }
 
     /// The exact score and every best move, however long it takes.
-    pub fn solve(&mut self, board: Board) -> Solution {
+    pub fn solve(&mut self, board: Discs) -> Solution {
         with_best_cpu!(cpu => self.solve_on(cpu, board))
     }
 
     /// The score of every legal move, the best one first; exact where the limit allows it.
     /// Moves are scored again and again, deeper each time, and moves that there was no time
     /// for keep the score of the time before.
-    pub fn scores(&mut self, board: Board, limit: Limit) -> Vec<Scored> {
+    pub fn scores(&mut self, board: Discs, limit: SearchLimit) -> Vec<Scored> {
         with_best_cpu!(cpu => self.scores_on(cpu, board, limit))
     }
 
     fn search_on<C: Cpu>(
         &mut self,
         cpu: C,
-        board: Board,
-        limit: Limit,
+        board: Discs,
+        limit: SearchLimit,
         outside: &AtomicBool,
-    ) -> Answer {
+    ) -> OthelloSearchResult {
         if board.moves() == 0 {
             return self.without_move(cpu, board, limit, outside);
         }
         self.table.grow_older();
         let flag = AtomicBool::new(false);
-        let stop = &Stop {
+        let stop = &StopConditions {
             deadline: limit.deadline,
             nodes: limit.nodes,
             flags: [&flag, outside],
@@ -234,9 +242,10 @@ impl Engine {
             unreachable!("there is at least one thread");
         };
         let team = (!helpers.is_empty()).then(Team::new);
-        let search_in = |ends| Search::new(cpu, weights, table, ends, stop, team.as_ref(), without);
+        let search_in =
+            |ends| ThreadSearch::new(cpu, weights, table, ends, stop, team.as_ref(), without);
         let mut own = search_in(own_ends);
-        let progress = &Progress::new(unsearched(own.root_moves(board)));
+        let progress = &RootProgress::new(unsearched(own.root_moves(board)));
         let nodes = AtomicU64::new(0);
         let (moves, found) = thread::scope(|scope| {
             for ends in helpers {
@@ -252,7 +261,7 @@ impl Engine {
         });
         let nodes = nodes.into_inner() + own.nodes();
         let square = moves.first().map(|root| root.square);
-        Answer {
+        OthelloSearchResult {
             square,
             score: found.score,
             depth: found.line.depth,
@@ -266,13 +275,13 @@ impl Engine {
     fn without_move<C: Cpu>(
         &mut self,
         cpu: C,
-        board: Board,
-        limit: Limit,
+        board: Discs,
+        limit: SearchLimit,
         outside: &AtomicBool,
-    ) -> Answer {
+    ) -> OthelloSearchResult {
         let passed = board.pass();
         if passed.moves() == 0 {
-            return Answer {
+            return OthelloSearchResult {
                 square: None,
                 score: board.final_score(),
                 depth: 0,
@@ -282,23 +291,23 @@ impl Engine {
             };
         }
         let answer = self.search_on(cpu, passed, limit, outside);
-        Answer {
+        OthelloSearchResult {
             square: None,
             score: -answer.score,
             ..answer
         }
     }
 
-    fn solve_on<C: Cpu>(&mut self, cpu: C, board: Board) -> Solution {
+    fn solve_on<C: Cpu>(&mut self, cpu: C, board: Discs) -> Solution {
         let flag = AtomicBool::new(false);
-        let found = self.search_on(cpu, board, Limit::default(), &flag);
-        let stop = Stop {
+        let found = self.search_on(cpu, board, SearchLimit::default(), &flag);
+        let stop = StopConditions {
             deadline: None,
             nodes: None,
             flags: [&flag; 2],
         };
         let ends = &mut self.ends[0];
-        let mut search = Search::new(
+        let mut search = ThreadSearch::new(
             cpu,
             &self.weights,
             &self.table,
@@ -321,16 +330,16 @@ impl Engine {
         }
     }
 
-    fn scores_on<C: Cpu>(&mut self, cpu: C, board: Board, limit: Limit) -> Vec<Scored> {
+    fn scores_on<C: Cpu>(&mut self, cpu: C, board: Discs, limit: SearchLimit) -> Vec<Scored> {
         self.table.grow_older();
         let flag = AtomicBool::new(false);
-        let stop = Stop {
+        let stop = StopConditions {
             deadline: limit.deadline,
             nodes: limit.nodes,
             flags: [&flag; 2],
         };
         let ends = &mut self.ends[0];
-        let mut search = Search::new(
+        let mut search = ThreadSearch::new(
             cpu,
             &self.weights,
             &self.table,
@@ -364,19 +373,19 @@ impl Engine {
 
 /// A finished search.
 #[derive(Clone, Copy)]
-struct Finished {
+struct FinishedSearch {
     score: i32,
-    line: Line,
+    line: SearchDepth,
 }
 
 /// The moves as a search left them, the best one first, and what it found.
-type Searched = (Vec<RootMove>, Finished);
+type Searched = (Vec<RootMove>, FinishedSearch);
 
 /// What is known before the first search.
 fn unsearched(moves: Vec<RootMove>) -> Searched {
-    let found = Finished {
+    let found = FinishedSearch {
         score: moves.first().map_or(0, |root| root.value),
-        line: Line {
+        line: SearchDepth {
             depth: 0,
             selectivity: EXACT,
         },
@@ -387,10 +396,10 @@ fn unsearched(moves: Vec<RootMove>) -> Searched {
 /// Searches these lines one after the other until it is stopped. All threads search the same
 /// line; when one of them has finished it, all go on with the next.
 fn deepen<C: Cpu>(
-    search: &mut Search<'_, C>,
-    board: Board,
-    lines: &[Line],
-    progress: &Progress<Searched>,
+    search: &mut ThreadSearch<'_, C>,
+    board: Discs,
+    lines: &[SearchDepth],
+    progress: &RootProgress<Searched>,
 ) -> Searched {
     loop {
         let (number, (mut moves, found)) = progress.now();
@@ -400,7 +409,7 @@ fn deepen<C: Cpu>(
         search.begin(number);
         match search.iterate(board, &mut moves, line, found.score) {
             Some(score) => {
-                if progress.finish(number, (moves, Finished { score, line })) {
+                if progress.finish(number, (moves, FinishedSearch { score, line })) {
                     search.announce(number + 1);
                 }
             }
@@ -412,8 +421,8 @@ fn deepen<C: Cpu>(
 
 /// The searches that lead up to this limit: deeper and deeper, then to the end of the game
 /// and more and more careful.
-fn lines(board: Board, limit: Limit, without: Option<Idea>) -> Vec<Line> {
-    let uncut = limit.uncut || without == Some(Idea::Mpc);
+fn lines(board: Discs, limit: SearchLimit, without: Option<OthelloIdea>) -> Vec<SearchDepth> {
+    let uncut = limit.uncut || without == Some(OthelloIdea::Mpc);
     let empties = board.empties();
     let depth = limit
         .depth
@@ -422,12 +431,12 @@ fn lines(board: Board, limit: Limit, without: Option<Idea>) -> Vec<Line> {
         depth
     } else {
         empties.saturating_sub(match without {
-            Some(Idea::Solver) => 1,
+            Some(OthelloIdea::Solver) => 1,
             _ => BEFORE_THE_END,
         })
     };
-    let mut lines: Vec<Line> = (1..=middle)
-        .map(|depth| Line {
+    let mut lines: Vec<SearchDepth> = (1..=middle)
+        .map(|depth| SearchDepth {
             depth,
             selectivity: if depth <= CAREFUL || uncut { EXACT } else { 0 },
         })
@@ -440,7 +449,7 @@ fn lines(board: Board, limit: Limit, without: Option<Idea>) -> Vec<Line> {
         } else {
             &[0, 1, 2, 3, 4, EXACT]
         };
-        lines.extend(levels.iter().map(|&selectivity| Line {
+        lines.extend(levels.iter().map(|&selectivity| SearchDepth {
             depth: empties,
             selectivity,
         }));
@@ -455,7 +464,7 @@ const CAREFUL: u32 = 5;
 /// With so many empty squares, all searches to the end are exact.
 const SOLVED_AT_ONCE: u32 = 13;
 
-fn exactness(board: Board, line: Line) -> Exactness {
+fn exactness(board: Discs, line: SearchDepth) -> Exactness {
     const LIKELY: [u8; EXACT as usize] = [73, 87, 95, 99, 99];
     match LIKELY.get(usize::from(line.selectivity)) {
         _ if line.depth < board.empties() => Exactness::Guess,
@@ -465,7 +474,7 @@ fn exactness(board: Board, line: Line) -> Exactness {
 }
 
 /// This move and what the table says follows it.
-fn expected_line(table: &Table, mut board: Board, first: Square) -> Vec<Square> {
+fn expected_line(table: &BoundsTable, mut board: Discs, first: Square) -> Vec<Square> {
     let mut line = Vec::new();
     let mut next = Some(first);
     while let Some(after) = next.and_then(|square| board.play(square)) {

@@ -2,10 +2,10 @@
 //! and of how many moves either side has.
 
 use crate::{
-    board::Board,
+    board::Discs,
     cpu::Cpu,
     pattern::Features,
-    weights::{DISC, MOVES, Weights},
+    weights::{DISC, MOVES, PatternWeights},
 };
 
 /// No evaluation is better than this, in discs: a won game may be.
@@ -13,13 +13,13 @@ pub(crate) const BEST_GUESS: i32 = 63;
 
 /// A board with its features.
 #[derive(Clone, Copy)]
-pub(crate) struct Position {
-    pub(crate) board: Board,
+pub(crate) struct FeaturedBoard {
+    pub(crate) board: Discs,
     pub(crate) features: Features,
 }
 
-impl Position {
-    pub(crate) fn new(board: Board) -> Self {
+impl FeaturedBoard {
+    pub(crate) fn new(board: Discs) -> Self {
         Self {
             board,
             features: Features::of(board),
@@ -45,13 +45,13 @@ impl Position {
 
     /// In units of 1/[`DISC`] of a disc, for the side to move.
     #[inline(always)]
-    pub(crate) fn fine_value(&self, cpu: impl Cpu, weights: &Weights) -> i32 {
-        let Board { own, other } = self.board;
+    pub(crate) fn fine_value(&self, cpu: impl Cpu, weights: &PatternWeights) -> i32 {
+        let Discs { own, other } = self.board;
         let empties = self.board.empties();
         let stage = weights.stage(empties);
         let own_moves = cpu.moves(own, other).count_ones() as usize;
         let other_moves = cpu.moves(other, own).count_ones() as usize;
-        let mut value = i32::from(stage.empties[Weights::within_stage(empties)])
+        let mut value = i32::from(stage.empties[PatternWeights::within_stage(empties)])
             + i32::from(stage.own_moves[own_moves.min(MOVES - 1)])
             + i32::from(stage.other_moves[other_moves.min(MOVES - 1)]);
         for number in self.features.numbers() {
@@ -62,7 +62,7 @@ impl Position {
 
     /// In discs, for the side to move.
     #[inline(always)]
-    pub(crate) fn value(&self, cpu: impl Cpu, weights: &Weights) -> i32 {
+    pub(crate) fn value(&self, cpu: impl Cpu, weights: &PatternWeights) -> i32 {
         let fine = self.fine_value(cpu, weights);
         ((fine + DISC / 2) >> DISC.trailing_zeros()).clamp(-BEST_GUESS, BEST_GUESS)
     }

@@ -3,7 +3,7 @@
 /// An idea that an engine can do without: it plays as legally, and worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
-pub enum Idea {
+pub enum OthelloIdea {
     /// Multi-ProbCut: without it no line is cut because it most likely does not matter.
     Mpc,
     /// Bounds by stable discs.

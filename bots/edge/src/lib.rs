@@ -13,7 +13,7 @@
 //! # Ok::<(), edge::weights::BadWeights>(())
 //! ```
 //!
-//! A [`Board`] is two sets of 64 bits as the side to move sees them. Scores are in discs for the
+//! A [`Discs`] is two sets of 64 bits as the side to move sees them. Scores are in discs for the
 //! side to move, of the end of the game, empty squares given to the winner: -64 to 64. The crate
 //! reads no files and prints nothing; a clock is looked at only for a search with a deadline.
 //! Its README says how the engine works, how strong it is and how it learns.
@@ -31,9 +31,12 @@ mod stability;
 mod table;
 pub mod weights;
 
-pub use board::{Board, NotABoard};
-pub use engine::{Answer, Engine, Exactness, Limit, Options, Scored, Solution};
-pub use idea::Idea;
+pub use board::{Discs, NotABoard};
+pub use engine::{
+    Exactness, OthelloEngine, OthelloEngineOptions, OthelloSearchResult, Scored, SearchLimit,
+    Solution,
+};
+pub use idea::OthelloIdea;
 pub use search::probe_depth;
 pub use square::{NotASquare, Square, Squares};
 

@@ -7,7 +7,7 @@
 //! and of opposite sign for the two sides, a change of sides only negates all numbers, and a
 //! move adds a fixed vector for each square that changes.
 
-use crate::{board::Board, square::Squares};
+use crate::{board::Discs, square::Squares};
 
 /// A set of squares, before its images.
 pub struct Pattern {
@@ -173,7 +173,7 @@ pub(crate) struct Features([i16; LANES]);
 
 impl Features {
     /// Those of a board.
-    pub(crate) fn of(board: Board) -> Self {
+    pub(crate) fn of(board: Discs) -> Self {
         let mut features = [0; LANES];
         for (set, sign) in [(board.own, 1), (board.other, -1)] {
             for square in Squares(set) {
@@ -227,7 +227,7 @@ impl Features {
 
 /// Where the numbers that a board shows are among the [`NUMBERS`] of all patterns.
 #[must_use]
-pub fn numbers(board: Board) -> [u32; FEATURES] {
+pub fn numbers(board: Discs) -> [u32; FEATURES] {
     let mut numbers = [0; FEATURES];
     for (number, at) in numbers.iter_mut().zip(Features::of(board).numbers()) {
         *number = at as u32;
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn features_follow_the_moves() {
-        let mut board = Board::START;
+        let mut board = Discs::START;
         let mut features = Features::of(board);
         while let Some(square) = Squares(board.moves()).last() {
             let next = board.play(square).unwrap();
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn images_of_a_board_show_the_same_numbers() {
         let canonical = canonical();
-        let mut board = Board::START;
+        let mut board = Discs::START;
         while let Some(square) = Squares(board.moves()).next() {
             board = board.play(square).unwrap();
             let of = |board| {

@@ -13,34 +13,34 @@ mod team;
 pub(crate) use cut::EXACT;
 pub use cut::probe_depth;
 pub(crate) use end::Ends;
-pub(crate) use root::{Line, RootMove};
-pub(crate) use stop::Stop;
+pub(crate) use root::{RootMove, SearchDepth};
+pub(crate) use stop::StopConditions;
 
 use last::Parity;
 use search_team::Team;
 
 use crate::{
-    board::Board,
+    board::Discs,
     cpu::Cpu,
-    idea::Idea,
-    table::{MAX, Table},
-    weights::Weights,
+    idea::OthelloIdea,
+    table::{BoundsTable, MAX},
+    weights::PatternWeights,
 };
 
 /// Worse than any value.
 const WORST: i32 = -MAX - 1;
 
-/// What one thread searches with.
-pub(crate) struct Search<'a, C: Cpu> {
+/// The search of one thread.
+pub(crate) struct ThreadSearch<'a, C: Cpu> {
     cpu: C,
-    weights: &'a Weights,
-    table: &'a Table,
+    weights: &'a PatternWeights,
+    table: &'a BoundsTable,
     ends: &'a mut Ends,
-    stop: &'a Stop<'a>,
+    stop: &'a StopConditions<'a>,
     /// The threads that search with it, if any.
     team: Option<&'a Team>,
     /// What it does without.
-    without: Option<Idea>,
+    without: Option<OthelloIdea>,
     /// How many lines had been searched when this one began.
     line: usize,
     /// Positions that were looked at.
@@ -55,15 +55,15 @@ pub(crate) struct Search<'a, C: Cpu> {
     cuts: u32,
 }
 
-impl<'a, C: Cpu> Search<'a, C> {
+impl<'a, C: Cpu> ThreadSearch<'a, C> {
     pub(crate) fn new(
         cpu: C,
-        weights: &'a Weights,
-        table: &'a Table,
+        weights: &'a PatternWeights,
+        table: &'a BoundsTable,
         ends: &'a mut Ends,
-        stop: &'a Stop<'a>,
+        stop: &'a StopConditions<'a>,
         team: Option<&'a Team>,
-        without: Option<Idea>,
+        without: Option<OthelloIdea>,
     ) -> Self {
         Self {
             cpu,
@@ -105,14 +105,14 @@ impl<'a, C: Cpu> Search<'a, C> {
     }
 
     #[inline(always)]
-    fn is_without(&self, idea: Idea) -> bool {
+    fn is_without(&self, idea: OthelloIdea) -> bool {
         self.without == Some(idea)
     }
 
     /// Which quarters have an odd number of these empty squares.
     #[inline(always)]
     fn parity(&self, empty: u64) -> Parity {
-        if self.is_without(Idea::Parity) {
+        if self.is_without(OthelloIdea::Parity) {
             Parity::UNKNOWN
         } else {
             Parity::of(empty)
@@ -122,9 +122,9 @@ impl<'a, C: Cpu> Search<'a, C> {
     /// An upper bound of the value from the other side's stable discs, where they may be enough
     /// to show that it is not above alpha.
     #[inline(always)]
-    fn stability_bound(&self, board: Board, alpha: i32, empties: u32) -> Option<i32> {
+    fn stability_bound(&self, board: Discs, alpha: i32, empties: u32) -> Option<i32> {
         // With more empty squares a bound this low is rarer, and the look at it was for nothing.
-        if alpha < 2 * empties as i32 - 4 || self.is_without(Idea::Stability) {
+        if alpha < 2 * empties as i32 - 4 || self.is_without(OthelloIdea::Stability) {
             return None;
         }
         let stable = crate::stability::stable(board.other, board.own);

@@ -155,14 +155,14 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::{board::Board, square::Squares};
+    use crate::{board::Discs, square::Squares};
 
     #[test]
     fn what_is_stable_is_never_turned() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let mut seen = 0;
         for _ in 0..3000 {
-            let mut board = Board::START;
+            let mut board = Discs::START;
             let (mut own, mut other) = (0, 0);
             while !board.is_over() {
                 assert_eq!(own & !board.own, 0, "{board}");

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use crate::board::Board;
+use crate::board::Discs;
 
 /// No score is higher; all squares are the winner's.
 pub(crate) const MAX: i32 = 64;
@@ -18,19 +18,19 @@ const WAYS: usize = 4;
 
 #[derive(Default)]
 #[repr(align(64))]
-struct Bucket([(AtomicU64, AtomicU64); WAYS]);
+struct BoundsBucket([(AtomicU64, AtomicU64); WAYS]);
 
 /// A table of fixed size.
-pub(crate) struct Table {
-    buckets: Vec<Bucket>,
+pub(crate) struct BoundsTable {
+    buckets: Vec<BoundsBucket>,
     age: AtomicU8,
     /// Whether anything is kept.
     keeps: bool,
 }
 
-/// What is known of a position: bounds of its value in discs from a search to this depth.
+/// Bounds of a position's value in discs from a search to this depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ValueBounds {
     pub(crate) lower: i8,
     pub(crate) upper: i8,
     pub(crate) depth: u8,
@@ -40,7 +40,7 @@ pub(crate) struct Entry {
     pub(crate) moves: [u8; 2],
 }
 
-impl Entry {
+impl ValueBounds {
     fn pack(self, age: u8) -> u64 {
         u64::from_le_bytes([
             self.lower.cast_unsigned(),
@@ -73,21 +73,21 @@ impl Entry {
     }
 }
 
-impl Table {
+impl BoundsTable {
     /// A table of at most this size, and at least of one bucket; one that keeps nothing knows
     /// nothing.
     pub(crate) fn new(bytes: usize, keeps: bool) -> Self {
-        let buckets = (bytes / size_of::<Bucket>()).max(1);
+        let buckets = (bytes / size_of::<BoundsBucket>()).max(1);
         let buckets = 1 << buckets.ilog2();
         Self {
-            buckets: (0..buckets).map(|_| Bucket::default()).collect(),
+            buckets: (0..buckets).map(|_| BoundsBucket::default()).collect(),
             age: AtomicU8::new(1),
             keeps,
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.buckets.fill_with(Bucket::default);
+        self.buckets.fill_with(BoundsBucket::default);
         *self.age.get_mut() = 1;
     }
 
@@ -106,11 +106,11 @@ impl Table {
     }
 
     #[inline(always)]
-    pub(crate) fn get(&self, hash: u64) -> Option<Entry> {
+    pub(crate) fn get(&self, hash: u64) -> Option<ValueBounds> {
         for (check, word) in self.bucket(hash) {
             let word = word.load(Relaxed);
             if check.load(Relaxed) ^ word == hash && word != 0 {
-                return Some(Entry::unpack(word).0);
+                return Some(ValueBounds::unpack(word).0);
             }
         }
         None
@@ -118,11 +118,11 @@ impl Table {
 
     /// Keeps what a search between these bounds found. What is known of the same position at
     /// the same depth gets narrower; shallower results and those of earlier searches go.
-    pub(crate) fn put(&self, hash: u64, search: Found) {
+    pub(crate) fn put(&self, hash: u64, search: NodeResult) {
         if !self.keeps {
             return;
         }
-        let Found {
+        let NodeResult {
             depth,
             selectivity,
             alpha,
@@ -133,7 +133,7 @@ impl Table {
         let age = self.age.load(Relaxed);
         let lower = if value > alpha { value } else { -MAX };
         let upper = if value < beta { value } else { MAX };
-        let mut entry = Entry {
+        let mut entry = ValueBounds {
             lower: lower as i8,
             upper: upper as i8,
             depth: depth as u8,
@@ -149,7 +149,7 @@ impl Table {
         for slot in bucket {
             let word = slot.1.load(Relaxed);
             if slot.0.load(Relaxed) ^ word == hash && word != 0 {
-                let (old, _) = Entry::unpack(word);
+                let (old, _) = ValueBounds::unpack(word);
                 if (old.depth, old.selectivity) == (entry.depth, selectivity) {
                     entry.lower = entry.lower.max(old.lower);
                     entry.upper = entry.upper.min(old.upper);
@@ -166,7 +166,7 @@ impl Table {
                 target = slot;
                 break;
             }
-            let (old, its_age) = Entry::unpack(word);
+            let (old, its_age) = ValueBounds::unpack(word);
             let worth = u32::from(its_age == age) << 16
                 | u32::from(old.depth) << 8
                 | u32::from(old.selectivity);
@@ -181,9 +181,9 @@ impl Table {
     }
 }
 
-/// What a search found.
+/// The result of the search of one position.
 #[derive(Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct NodeResult {
     pub(crate) depth: u32,
     pub(crate) selectivity: u8,
     pub(crate) alpha: i32,
@@ -194,7 +194,7 @@ pub(crate) struct Found {
 
 /// A hash of a board: the two halves of a product of 128 bits, as in wyhash, mixed once more.
 #[inline(always)]
-pub(crate) fn hash_of(board: Board) -> u64 {
+pub(crate) fn hash_of(board: Discs) -> u64 {
     let a = board.own ^ 0x9e37_79b9_7f4a_7c15;
     let b = board.other ^ 0xe703_7ed1_a0b4_28db;
     let product = u128::from(a) * u128::from(b.rotate_left(23) ^ 0x8ebc_6af0_9c88_c6e3);
@@ -207,7 +207,7 @@ pub(crate) fn hash_of(board: Board) -> u64 {
 mod tests {
     use super::*;
 
-    const FOUND: Found = Found {
+    const FOUND: NodeResult = NodeResult {
         depth: 5,
         selectivity: 1,
         alpha: 3,
@@ -218,14 +218,14 @@ mod tests {
 
     #[test]
     fn bounds_get_narrower_and_moves_are_kept() {
-        let table = Table::new(1 << 12, true);
+        let table = BoundsTable::new(1 << 12, true);
         table.put(7, FOUND);
         let entry = table.get(7).unwrap();
         assert_eq!((entry.lower, entry.upper), (4, 64));
         assert_eq!(entry.moves, [19, NO_SQUARE]);
         table.put(
             7,
-            Found {
+            NodeResult {
                 alpha: 8,
                 beta: 9,
                 value: 8,
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(entry.moves, [19, NO_SQUARE]);
         table.put(
             7,
-            Found {
+            NodeResult {
                 depth: 6,
                 square: 21,
                 ..FOUND
@@ -251,15 +251,15 @@ mod tests {
 
     #[test]
     fn the_shallowest_of_earlier_searches_goes_first() {
-        let table = Table::new(64, true);
+        let table = BoundsTable::new(64, true);
         for (hash, depth) in [(1, 9), (2, 3), (3, 8), (4, 2)] {
-            table.put(hash, Found { depth, ..FOUND });
+            table.put(hash, NodeResult { depth, ..FOUND });
         }
-        table.put(5, Found { depth: 1, ..FOUND });
+        table.put(5, NodeResult { depth: 1, ..FOUND });
         assert!(table.get(4).is_none());
         table.grow_older();
-        table.put(6, Found { depth: 1, ..FOUND });
-        table.put(7, Found { depth: 1, ..FOUND });
+        table.put(6, NodeResult { depth: 1, ..FOUND });
+        table.put(7, NodeResult { depth: 1, ..FOUND });
         assert!(table.get(5).is_none());
         assert!(table.get(2).is_none());
         assert!(table.get(1).is_some() && table.get(3).is_some() && table.get(6).is_some());

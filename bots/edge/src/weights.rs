@@ -27,13 +27,13 @@ pub const DISC: i32 = 128;
 const TABLE: usize = 1 << 18;
 
 /// The weights of every stage.
-pub struct Weights {
-    stages: Vec<Stage>,
+pub struct PatternWeights {
+    stages: Vec<StageWeights>,
 }
 
-/// What a stage of the game weighs, in units of 1/[`DISC`] of a disc, for the side to move.
+/// The weights of one stage of the game, in units of 1/[`DISC`] of a disc, for the side to move.
 #[derive(Clone)]
-pub struct Stage {
+pub struct StageWeights {
     /// By the number that a feature shows: [`pattern::NUMBERS`] of them, and zeros.
     patterns: Box<[i16; TABLE]>,
     /// By how many moves the side to move has.
@@ -44,7 +44,7 @@ pub struct Stage {
     pub empties: [i16; STAGE_LENGTH as usize],
 }
 
-impl Stage {
+impl StageWeights {
     /// All zero.
     #[must_use]
     pub fn zero() -> Self {
@@ -76,14 +76,14 @@ impl Stage {
     }
 }
 
-impl Weights {
+impl PatternWeights {
     /// The weights of these stages, from the beginning of a game to its end.
     ///
     /// # Panics
     ///
     /// If there are not [`STAGES`] of them.
     #[must_use]
-    pub fn new(stages: Vec<Stage>) -> Self {
+    pub fn new(stages: Vec<StageWeights>) -> Self {
         assert_eq!(stages.len(), STAGES);
         Self { stages }
     }
@@ -91,7 +91,7 @@ impl Weights {
     /// A disc for each move that the side to move has more than the other side.
     #[must_use]
     pub fn mobility() -> Self {
-        let mut stage = Stage::zero();
+        let mut stage = StageWeights::zero();
         for moves in 0..MOVES {
             stage.own_moves[moves] = moves as i16 * DISC as i16;
             stage.other_moves[moves] = -stage.own_moves[moves];
@@ -105,8 +105,8 @@ impl Weights {
     ///
     /// [`BadWeights`] if the crate was built with a file that is none.
     pub fn embedded() -> Result<Arc<Self>, BadWeights> {
-        static EMBEDDED: LazyLock<Result<Arc<Weights>, BadWeights>> =
-            LazyLock::new(|| Weights::read(include_bytes!("../weights.bin")).map(Arc::new));
+        static EMBEDDED: LazyLock<Result<Arc<PatternWeights>, BadWeights>> =
+            LazyLock::new(|| PatternWeights::read(include_bytes!("../weights.bin")).map(Arc::new));
         EMBEDDED.clone()
     }
 
@@ -128,7 +128,7 @@ impl Weights {
     /// The stage with so many empty squares.
     #[must_use]
     #[inline(always)]
-    pub fn stage(&self, empties: u32) -> &Stage {
+    pub fn stage(&self, empties: u32) -> &StageWeights {
         &self.stages[Self::stage_number(empties)]
     }
 
@@ -166,7 +166,7 @@ impl Weights {
         if u64::from(word(24)) | u64::from(word(28)) << 32 != checksum(body) {
             return Err(BadWeights::Checksum);
         }
-        let mut reader = Reader { body, zeros: 0 };
+        let mut reader = WeightsReader { body, zeros: 0 };
         let canonical = pattern::canonical();
         let stages = (0..STAGES)
             .map(|_| reader.stage(&canonical))
@@ -237,15 +237,15 @@ pub enum BadWeights {
     End,
 }
 
-struct Reader<'a> {
+struct WeightsReader<'a> {
     body: &'a [u8],
     /// How many zeros come before what is next in the body.
     zeros: u64,
 }
 
-impl Reader<'_> {
-    fn stage(&mut self, canonical: &[u32]) -> Option<Stage> {
-        let mut stage = Stage::zero();
+impl WeightsReader<'_> {
+    fn stage(&mut self, canonical: &[u32]) -> Option<StageWeights> {
+        let mut stage = StageWeights::zero();
         for (number, &first) in canonical.iter().enumerate() {
             stage.patterns[number] = if first as usize == number {
                 self.weight()?
@@ -315,9 +315,9 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    fn some() -> Weights {
+    fn some() -> PatternWeights {
         let canonical = pattern::canonical();
-        let mut stages = vec![Stage::zero(); STAGES];
+        let mut stages = vec![StageWeights::zero(); STAGES];
         for (number, stage) in (0..).zip(&mut stages) {
             for at in (0..pattern::NUMBERS).step_by(1 + number) {
                 let weight = (canonical[at] as i32 * 7 % 1001 - 500) as i16;
@@ -332,14 +332,14 @@ mod tests {
             stage.other_moves[35] = i16::MAX;
             stage.empties[number % 4] = 1;
         }
-        Weights::new(stages)
+        PatternWeights::new(stages)
     }
 
     #[test]
     fn a_file_reads_back() {
         let weights = some();
         let file = weights.write();
-        let read = Weights::read(&file).unwrap();
+        let read = PatternWeights::read(&file).unwrap();
         for (stage, expected) in read.stages.iter().zip(&weights.stages) {
             assert_eq!(stage.patterns(), expected.patterns());
             assert_eq!(stage.own_moves, expected.own_moves);
@@ -354,7 +354,7 @@ mod tests {
         let error = |change: fn(&mut Vec<u8>)| {
             let mut file = file.clone();
             change(&mut file);
-            Weights::read(&file).err().unwrap().to_string()
+            PatternWeights::read(&file).err().unwrap().to_string()
         };
         assert_eq!(
             error(|file| file.truncate(9)),
@@ -382,6 +382,6 @@ mod tests {
 
     #[test]
     fn the_embedded_weights_fit() {
-        assert!(Weights::embedded().is_ok());
+        assert!(PatternWeights::embedded().is_ok());
     }
 }

@@ -4,11 +4,11 @@
 
 use std::time::{Duration, Instant};
 
-use house_bots::uct::Search;
+use house_bots::uct::TreeSearch;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
-use referee_games::connect_four::{Board, Point};
+use referee_games::connect_four::{ConnectFourBoard, Point};
 
 fn main() {
     println!("\n(c) Playouts of uct for the first move, one core\n");
@@ -29,8 +29,8 @@ fn playouts(side: u8, time: Duration) -> (u64, f64) {
         x: i32::from(side) / 2,
         y: i32::from(side) / 2,
     };
-    let board = Board::new(side, side, Some(middle));
-    let mut search = Search::new(board, Seat::new(0), 0.7);
+    let board = ConnectFourBoard::new(side, side, Some(middle));
+    let mut search = TreeSearch::new(board, Seat::new(0), 0.7);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let began = Instant::now();
     let mut count = 0;

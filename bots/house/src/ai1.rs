@@ -5,12 +5,12 @@
 use bot_kit::{Bot, Thinker, Turn};
 use referee_games::big_two::{BigTwo, Move};
 
-use crate::{Games, HouseBot, Parameters, SpecError};
+use crate::{HouseBot, Parameters, PlayedGames, SpecError};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "ai1",
     summary: "plays the lowest single or whatever is just high enough",
-    games: Games::These(&["big_two"]),
+    games: PlayedGames::These(&["big_two"]),
     parameters: &[],
     shows: &["ai1"],
     build,

@@ -6,12 +6,12 @@
 use bot_kit::{Bot, Thinker, Turn};
 use referee_games::big_two::{BigTwo, Cards, Combination, Move, Order, Rank, Suit, View};
 
-use crate::{Games, HouseBot, Parameters, SpecError};
+use crate::{HouseBot, Parameters, PlayedGames, SpecError};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "ai2",
     summary: "leaves the hand that is least outranked, counting what can be combined",
-    games: Games::These(&["big_two"]),
+    games: PlayedGames::These(&["big_two"]),
     parameters: &[],
     shows: &["ai2"],
     build,
@@ -57,14 +57,14 @@ impl<'a> HandScorer<'a> {
     }
 
     /// What each play leaves, judged in the order that it leaves.
-    pub(crate) fn each(&self, legal: &[Move]) -> impl Iterator<Item = (Move, HandScore)> {
+    pub(crate) fn each(&self, legal: &[Move]) -> impl Iterator<Item = (Move, RemainingHandScore)> {
         legal.iter().filter_map(|&did| match did {
             Move::Play(cards) => Some((did, self.left(cards))),
             Move::Pass => None,
         })
     }
 
-    fn left(&self, cards: Cards) -> HandScore {
+    fn left(&self, cards: Cards) -> RemainingHandScore {
         let public = &self.view.public;
         let reverses =
             public.rules.reversal && Combination::of(cards).is_some_and(Combination::reverses);
@@ -93,12 +93,12 @@ pub(crate) struct Outranked {
 }
 
 /// A hand that is left, in units of 1 / ([`WHOLE`] × unseen cards).
-pub(crate) struct HandScore {
+pub(crate) struct RemainingHandScore {
     sum: u32,
     threatened: u32,
 }
 
-impl HandScore {
+impl RemainingHandScore {
     /// The sum of its cards' scores.
     pub(crate) const fn score(&self) -> u32 {
         self.sum
@@ -127,13 +127,13 @@ impl Outranked {
 
     /// Nothing outranks a joker. What a card can be part of is seen from this
     /// hand alone.
-    pub(crate) fn judge(&self, hand: Cards) -> HandScore {
+    pub(crate) fn judge(&self, hand: Cards) -> RemainingHandScore {
         let jokers = hand.jokers().len();
         let mut runs = Cards::NONE;
         for suit in Suit::ALL {
             runs |= in_straight_flush(hand, suit, jokers);
         }
-        let mut left = HandScore {
+        let mut left = RemainingHandScore {
             sum: 0,
             threatened: 0,
         };
@@ -184,7 +184,7 @@ mod tests {
         text.parse().expect("cards")
     }
 
-    fn judged(hand: &str, unseen: &str, order: Order) -> HandScore {
+    fn judged(hand: &str, unseen: &str, order: Order) -> RemainingHandScore {
         Outranked::new(cards(unseen), order).judge(cards(hand))
     }
 

@@ -5,12 +5,12 @@
 use bot_kit::{Bot, Thinker, Turn};
 use referee_games::big_two::{BigTwo, Move, View};
 
-use crate::{Games, HouseBot, Parameters, SpecError, ai2::HandScorer};
+use crate::{HouseBot, Parameters, PlayedGames, SpecError, ai2::HandScorer};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "ai3",
     summary: "as ai2, but would also rather be left with few threatened cards",
-    games: Games::These(&["big_two"]),
+    games: PlayedGames::These(&["big_two"]),
     parameters: &[],
     shows: &["ai3"],
     build,

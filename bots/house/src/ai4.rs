@@ -2,16 +2,19 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ai4::{CardSet, Engine, Idea, Ideas, Limit, Options, Scores, Settings, worth::Weights};
+use ai4::{
+    BigTwoEngine, BigTwoIdea, BigTwoIdeas, CardSet, PlayoutLimit, RoundOptions, ScoringRule,
+    SearchSettings, worth::MoveWeights,
+};
 use bot_kit::{Bot, Thinker, Turn};
-use referee_games::big_two::{BigTwo, Cards, Move, Scoring, Standing, View};
+use referee_games::big_two::{BigTwo, Cards, Move, Scoring, SeatStanding, View};
 
-use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, clock::Clock};
+use crate::{HouseBot, LEVELS, Parameter, Parameters, PlayedGames, SpecError, clock::BotClock};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "ai4",
     summary: "infers the others' hands and plays out the deals that fit",
-    games: Games::These(&["big_two"]),
+    games: PlayedGames::These(&["big_two"]),
     parameters: &[
         Parameter::TIME,
         Parameter {
@@ -58,9 +61,9 @@ const VALUE_PLAYOUTS: u64 = 2000;
 /// So many passes that have to be thought about are expected in a round, besides a play for each card.
 const PASSES: u32 = 4;
 
-/// What a move may take.
+/// The time or the playouts that a move may take.
 #[derive(Clone, Copy, Debug)]
-enum Budget {
+enum Ai4Budget {
     Time(Duration),
     Playouts(u64),
 }
@@ -68,21 +71,21 @@ enum Budget {
 fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let options = PlayerOptions::read(parameters)?;
     // Read here, so that no game is charged for it.
-    let weights = Arc::new(Weights::embedded());
+    let weights = Arc::new(MoveWeights::embedded());
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
-        .thinks(move |start| Player {
-            clock: Clock::new(start),
-            ..Player::new(options, Arc::clone(&weights), start.bot_seed)
+        .thinks(move |start| Ai4Player {
+            clock: BotClock::new(start),
+            ..Ai4Player::new(options, Arc::clone(&weights), start.bot_seed)
         }))
 }
 
 /// How a player plays.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerOptions {
-    budget: Budget,
+    budget: Ai4Budget,
     seed: Option<u64>,
-    settings: Settings,
+    settings: SearchSettings,
 }
 
 impl PlayerOptions {
@@ -105,49 +108,51 @@ impl PlayerOptions {
         let seed = parameters.get("seed", "a whole number", |_| true)?;
         let threads = parameters.threads()?;
         let level = level.map(|level| BY_LEVEL[level - 1]);
-        let mut without = without.into_iter().fold(Ideas::default(), Ideas::with);
+        let mut without = without
+            .into_iter()
+            .fold(BigTwoIdeas::default(), BigTwoIdeas::with);
         if let Some((0, _)) = level {
-            without = without.with(Idea::Endgame);
+            without = without.with(BigTwoIdea::Endgame);
         }
         let budget = match (level, playouts) {
-            (Some((playouts, _)), _) => Budget::Playouts(playouts),
-            (None, Some(playouts)) => Budget::Playouts(playouts),
-            (None, None) => Budget::Time(time.unwrap_or(Duration::MAX)),
+            (Some((playouts, _)), _) => Ai4Budget::Playouts(playouts),
+            (None, Some(playouts)) => Ai4Budget::Playouts(playouts),
+            (None, None) => Ai4Budget::Time(time.unwrap_or(Duration::MAX)),
         };
         Ok(Self {
             budget,
             seed,
-            settings: Settings {
+            settings: SearchSettings {
                 threads,
                 without,
                 misjudges: level.map_or(0.0, |(_, misjudges)| misjudges),
-                ..Settings::default()
+                ..SearchSettings::default()
             },
         })
     }
 }
 
 /// `ai4` in one round.
-pub struct Player {
+pub struct Ai4Player {
     options: PlayerOptions,
-    weights: Arc<Weights>,
+    weights: Arc<MoveWeights>,
     seed: u64,
-    engine: Option<Engine>,
+    engine: Option<BigTwoEngine>,
     heard: Option<View>,
-    clock: Clock,
+    clock: BotClock,
 }
 
-impl Player {
+impl Ai4Player {
     /// Before a round without a budget; `seed` decides what it draws at random where the options have none.
     #[must_use]
-    pub fn new(options: PlayerOptions, weights: Arc<Weights>, seed: u64) -> Self {
+    pub fn new(options: PlayerOptions, weights: Arc<MoveWeights>, seed: u64) -> Self {
         Self {
             options,
             weights,
             seed: options.seed.unwrap_or(seed),
             engine: None,
             heard: None,
-            clock: Clock::without_budget(),
+            clock: BotClock::without_budget(),
         }
     }
 
@@ -163,7 +168,7 @@ impl Player {
         for seat in 0..4 {
             let standing = view.public.standing[seat];
             let was = before.as_ref().map(|before| before.public.standing[seat]);
-            if let Standing::Forfeited(place) = standing
+            if let SeatStanding::Forfeited(place) = standing
                 && was != Some(standing)
             {
                 engine.forfeited(seat, place);
@@ -179,8 +184,8 @@ impl Player {
     /// for places, when its seat is asked.
     pub fn prospects(&mut self, view: &View, legal: &[Move]) -> Vec<[f64; 4]> {
         let playouts = match self.options.budget {
-            Budget::Playouts(playouts) => playouts.max(1),
-            Budget::Time(_) => VALUE_PLAYOUTS,
+            Ai4Budget::Playouts(playouts) => playouts.max(1),
+            Ai4Budget::Time(_) => VALUE_PLAYOUTS,
         };
         let engine = self
             .engine
@@ -201,10 +206,10 @@ impl Player {
         let engine = self
             .engine
             .get_or_insert_with(|| begin(view, &self.options, &self.weights, self.seed));
-        let mut search = Limit::default();
+        let mut search = PlayoutLimit::default();
         match self.options.budget {
-            Budget::Time(time) => allowance = allowance.at_most(time),
-            Budget::Playouts(playouts) => search.playouts = Some(playouts),
+            Ai4Budget::Time(time) => allowance = allowance.at_most(time),
+            Ai4Budget::Playouts(playouts) => search.playouts = Some(playouts),
         }
         search.deadline = allowance.deadline();
         let best = engine.search(&search).cards;
@@ -217,7 +222,7 @@ impl Player {
     }
 }
 
-impl Thinker<BigTwo> for Player {
+impl Thinker<BigTwo> for Ai4Player {
     fn answer(&mut self, turn: &Turn<'_, BigTwo>) -> Move {
         self.choose(turn.view(), turn.limit)
     }
@@ -250,20 +255,25 @@ fn cards_of(did: Move) -> CardSet {
 }
 
 /// An engine for a round of which at most one play, pass or forfeit has been made.
-fn begin(view: &View, options: &PlayerOptions, weights: &Arc<Weights>, seed: u64) -> Engine {
+fn begin(
+    view: &View,
+    options: &PlayerOptions,
+    weights: &Arc<MoveWeights>,
+    seed: u64,
+) -> BigTwoEngine {
     let public = &view.public;
     let dealt = [0, 1, 2, 3]
         .map(|seat| u32::from(public.cards_left[seat]) + u32::from(public.played[seat].len()));
-    let rules = Options {
+    let rules = RoundOptions {
         scores: match public.rules.scoring {
-            Scoring::Places => Scores::Places,
-            Scoring::Payout => Scores::Payout,
+            Scoring::Places => ScoringRule::Places,
+            Scoring::Payout => ScoringRule::Payout,
         },
         reversal: public.rules.reversal,
     };
     let own = view.seat.index();
     let hand = (view.hand | public.played[own]).bits();
-    Engine::new(
+    BigTwoEngine::new(
         rules,
         own,
         CardSet::from_bits(hand),
@@ -306,7 +316,7 @@ mod tests {
              playouts, with commas between"
         );
         let told = BOT.parameters.iter().find(|one| one.name == "without");
-        let names = Idea::VARIANTS.join(", ");
+        let names = BigTwoIdea::VARIANTS.join(", ");
         assert!(told.unwrap().summary.contains(&names));
     }
 

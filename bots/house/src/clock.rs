@@ -8,7 +8,7 @@ use bot_kit::GameStart;
 use crate::margin::{Margin, Waited};
 
 /// The time of a bot in one game.
-pub(crate) struct Clock {
+pub(crate) struct BotClock {
     margin: Margin,
     move_limit: Duration,
     /// What is left of the budget.
@@ -42,7 +42,7 @@ impl Allowance {
     }
 }
 
-impl Clock {
+impl BotClock {
     /// That of the game that begins so.
     pub(crate) fn new(start: &GameStart) -> Self {
         let time = |given: Option<_>| given.and_then(|given| Duration::try_from(given).ok());
@@ -102,9 +102,9 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn clock(budget: Option<Duration>) -> Clock {
+    fn clock(budget: Option<Duration>) -> BotClock {
         let time = |time: Duration| time.try_into().unwrap();
-        Clock::new(&GameStart {
+        BotClock::new(&GameStart {
             move_limit: Some(time(SECOND)),
             budget: budget.map(time),
             ..GameStart::default()

@@ -3,22 +3,25 @@
 use std::{sync::Arc, time::Duration};
 
 use bot_kit::{Bot, GameOver, Thinker, Turn};
-use edge::{Board, Engine, Exactness, Idea, Limit, Options, Scored, book::Book, weights::Weights};
+use edge::{
+    Discs, Exactness, OthelloEngine, OthelloEngineOptions, OthelloIdea, Scored, SearchLimit,
+    book::Book, weights::PatternWeights,
+};
 use rand::{RngExt as _, SeedableRng as _, seq::IteratorRandom as _};
 use rand_chacha::ChaCha8Rng;
 use referee_games::othello::{Othello, Square};
 use strum::VariantNames as _;
 
 use crate::{
-    Games, HouseBot, LEVELS, Parameter, Parameters, SpecError,
-    clock::{Allowance, Clock},
+    HouseBot, LEVELS, Parameter, Parameters, PlayedGames, SpecError,
+    clock::{Allowance, BotClock},
     ponder::Ponder,
 };
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "edge",
     summary: "searches deep with a learned evaluation and plays the end exactly",
-    games: Games::These(&["othello"]),
+    games: PlayedGames::These(&["othello"]),
     parameters: &[
         Parameter::TIME,
         Parameter {
@@ -97,7 +100,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         "no beside depth, nodes or level, which always play the same",
         !ponders || (level, depth, nodes) == (None, None, None),
     )?;
-    let ideas = Idea::VARIANTS.join(", ");
+    let ideas = OthelloIdea::VARIANTS.join(", ");
     let without = parameters.get("without", &format!("one of {ideas}"), |_| true)?;
     let strength = match (level, depth, nodes) {
         (Some(level), _, _) => Strength::Level(level),
@@ -106,12 +109,12 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         (None, None, None) => Strength::Time(time.unwrap_or(Duration::MAX)),
     };
     // Read here, so that no game is charged for it.
-    let weights = Weights::embedded().expect("the tests of the crate read its weights");
+    let weights = PatternWeights::embedded().expect("the tests of the crate read its weights");
     let book = book.then(|| Book::embedded().expect("the tests of the crate read its book"));
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
         .thinks(move |start| {
-            let options = Options {
+            let options = OthelloEngineOptions {
                 table_bytes: table << 20,
                 threads,
                 weights: Some(weights.clone()),
@@ -120,39 +123,39 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
             EdgePlayer {
                 book: book.clone(),
                 ponders,
-                clock: Clock::new(start),
+                clock: BotClock::new(start),
                 ..EdgePlayer::new(start.bot_seed, strength, options)
             }
         }))
 }
 
 struct EdgePlayer {
-    engine: Ponder<Engine>,
+    engine: Ponder<OthelloEngine>,
     book: Option<Arc<Book>>,
     ponders: bool,
     strength: Strength,
     rng: ChaCha8Rng,
-    clock: Clock,
+    clock: BotClock,
 }
 
 impl EdgePlayer {
     /// One without a book and a budget that does not ponder.
-    fn new(seed: u64, strength: Strength, options: Options) -> Self {
-        let engine = Engine::new(options).expect("the weights are given");
+    fn new(seed: u64, strength: Strength, options: OthelloEngineOptions) -> Self {
+        let engine = OthelloEngine::new(options).expect("the weights are given");
         Self {
             engine: Ponder::new(engine),
             book: None,
             ponders: false,
             strength,
             rng: ChaCha8Rng::seed_from_u64(seed),
-            clock: Clock::without_budget(),
+            clock: BotClock::without_budget(),
         }
     }
 
     /// What ends a search, and how long that may take.
-    fn bounds(&mut self, board: Board, limit: Duration) -> (Limit, Allowance) {
+    fn bounds(&mut self, board: Discs, limit: Duration) -> (SearchLimit, Allowance) {
         let mut allowance = self.clock.begin(limit, answers(board));
-        let mut search = Limit::default();
+        let mut search = SearchLimit::default();
         match self.strength {
             Strength::Time(time) => allowance = allowance.at_most(time),
             Strength::Depth(plies) => search.depth = Some(plies),
@@ -163,7 +166,7 @@ impl EdgePlayer {
         (search, allowance)
     }
 
-    fn square(&mut self, board: Board, limit: Duration) -> Option<edge::Square> {
+    fn square(&mut self, board: Discs, limit: Duration) -> Option<edge::Square> {
         let (search, allowance) = self.bounds(board, limit);
         let square = match self.strength {
             Strength::Level(level) => {
@@ -177,7 +180,7 @@ impl EdgePlayer {
     }
 
     /// One of the best moves of the book, where it knows the position.
-    fn book_move(&mut self, board: Board) -> Option<edge::Square> {
+    fn book_move(&mut self, board: Discs) -> Option<edge::Square> {
         let moves = self.book.as_ref()?.moves(board);
         let best = moves.first()?.value;
         let best = moves.iter().filter(|known| known.value == best);
@@ -186,12 +189,12 @@ impl EdgePlayer {
 
     /// Searches the position after its move until it is asked again: what it finds stays in the
     /// table.
-    fn ponder(&mut self, board: Board, square: edge::Square) {
+    fn ponder(&mut self, board: Discs, square: edge::Square) {
         let Some(next) = board.play(square).filter(|next| !next.is_over()) else {
             return;
         };
         self.engine.start(move |engine, stop| {
-            engine.search_until(next, Limit::default(), stop);
+            engine.search_until(next, SearchLimit::default(), stop);
         });
     }
 }
@@ -226,16 +229,16 @@ impl Thinker<Othello> for EdgePlayer {
 }
 
 /// The position, for the seat that is asked.
-fn board(turn: &Turn<'_, Othello>) -> Board {
+fn board(turn: &Turn<'_, Othello>) -> Discs {
     let board = turn.view().public.position.board;
-    Board {
+    Discs {
         own: board.own,
         other: board.opponent,
     }
 }
 
 /// How many answers a seat gives at most until the game is over, if both sides always have moves.
-const fn answers(board: Board) -> u32 {
+const fn answers(board: Discs) -> u32 {
     let empty = 64 - (board.own | board.other).count_ones();
     empty.div_ceil(2) + 1
 }
@@ -272,11 +275,11 @@ mod tests {
 
     #[test]
     fn an_answer_is_in_time() {
-        let weights = Some(Weights::embedded().unwrap());
-        let options = Options {
+        let weights = Some(PatternWeights::embedded().unwrap());
+        let options = OthelloEngineOptions {
             table_bytes: 1 << 20,
             weights,
-            ..Options::default()
+            ..OthelloEngineOptions::default()
         };
         for strength in [
             Strength::Time(Duration::MAX),
@@ -286,7 +289,7 @@ mod tests {
             let mut player = EdgePlayer::new(1, strength, options.clone());
             let began = Instant::now();
             let limit = Duration::from_millis(400);
-            assert!(player.square(Board::START, limit).is_some());
+            assert!(player.square(Discs::START, limit).is_some());
             assert!(began.elapsed() < limit);
         }
     }
@@ -294,7 +297,7 @@ mod tests {
     #[test]
     fn every_idea_can_be_left_out_and_no_other() {
         let parameter = BOT.parameters.iter().find(|it| it.name == "without");
-        for idea in Idea::VARIANTS {
+        for idea in OthelloIdea::VARIANTS {
             assert!(parameter.unwrap().summary.contains(idea));
             assert!(crate::bot(&format!("edge?without={idea}")).is_ok());
         }
@@ -307,14 +310,14 @@ mod tests {
 
     #[test]
     fn an_answer_after_pondering_is_in_time_and_legal() {
-        let options = Options {
+        let options = OthelloEngineOptions {
             table_bytes: 1 << 20,
-            ..Options::default()
+            ..OthelloEngineOptions::default()
         };
         let mut player = EdgePlayer::new(1, Strength::Time(Duration::MAX), options);
-        for first in edge::Squares(Board::START.moves()) {
-            player.ponder(Board::START, first);
-            let board = Board::START.play(first).unwrap();
+        for first in edge::Squares(Discs::START.moves()) {
+            player.ponder(Discs::START, first);
+            let board = Discs::START.play(first).unwrap();
             let limit = Duration::from_millis(400);
             let began = Instant::now();
             let answer = player.square(board, limit);
@@ -343,16 +346,16 @@ mod tests {
 
     #[test]
     fn the_book_gives_legal_moves_and_the_same_for_the_same_seed() {
-        let options = Options {
+        let options = OthelloEngineOptions {
             table_bytes: 1 << 20,
-            ..Options::default()
+            ..OthelloEngineOptions::default()
         };
         let play = |seed| {
             let mut player = EdgePlayer {
                 book: Some(Book::embedded().unwrap()),
                 ..EdgePlayer::new(seed, Strength::Nodes(100), options.clone())
             };
-            let mut board = Board::START;
+            let mut board = Discs::START;
             let mut line = Vec::new();
             while let Some(square) = player.book_move(board) {
                 line.push(square);
@@ -367,9 +370,9 @@ mod tests {
 
     #[test]
     fn a_lower_level_errs_more() {
-        let scores: Vec<Scored> = Engine::new(Options::default())
+        let scores: Vec<Scored> = OthelloEngine::new(OthelloEngineOptions::default())
             .unwrap()
-            .scores(Board::START, Limit::depth(3));
+            .scores(Discs::START, SearchLimit::depth(3));
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let best = scores[0].square;
         assert!((0..50).all(|_| misjudged(&scores, 0.0, &mut rng).is_some()));

@@ -6,17 +6,17 @@ use bot_kit::{Bot, Thinker, Turn};
 use rand::{Rng, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
-use referee_games::connect_four::{Board, ConnectFour, Point};
+use referee_games::connect_four::{ConnectFour, ConnectFourBoard, Point};
 
 use crate::{
-    Games, HouseBot, Parameter, Parameters, SpecError,
-    uct::{EXPLORATION, Search},
+    HouseBot, Parameter, Parameters, PlayedGames, SpecError,
+    uct::{EXPLORATION, TreeSearch},
 };
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "ladder",
     summary: "plays at one of fifty graded strengths",
-    games: Games::These(&["connect_four"]),
+    games: PlayedGames::These(&["connect_four"]),
     parameters: &[Parameter {
         name: "level",
         standard: "25",
@@ -42,8 +42,8 @@ pub fn playouts(level: u32) -> u32 {
 
 /// The column that a level drops a stone of `seat` into; the board has room.
 #[must_use]
-pub fn choose(level: u32, board: &Board, seat: Seat, rng: &mut impl Rng) -> usize {
-    let mut search = Search::new(board.clone(), seat, EXPLORATION);
+pub fn choose(level: u32, board: &ConnectFourBoard, seat: Seat, rng: &mut impl Rng) -> usize {
+    let mut search = TreeSearch::new(board.clone(), seat, EXPLORATION);
     search.run(playouts(level), rng);
     search.best()
 }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_level_plays_the_same_with_the_same_seed() {
-        let board = Board::new(9, 10, None);
+        let board = ConnectFourBoard::new(9, 10, None);
         let game = || {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let (mut board, mut seat, mut columns) = (board.clone(), Seat::new(0), Vec::new());

@@ -33,7 +33,7 @@ pub struct HouseBot {
     /// What it does, in a sentence.
     pub summary: &'static str,
     /// The games that it plays.
-    pub games: Games,
+    pub games: PlayedGames,
     /// Its parameters: `house:NAME?parameter=value&…`.
     pub parameters: &'static [Parameter],
     /// The quick forms in which it plays demo games: `NAME?parameter=value` or
@@ -42,16 +42,16 @@ pub struct HouseBot {
     build: fn(&Parameters) -> Result<Bot, SpecError>,
 }
 
-/// Which games a bot plays.
+/// The games that a bot plays.
 #[derive(Clone, Copy)]
-pub enum Games {
+pub enum PlayedGames {
     /// All games.
     All,
     /// These, by their names.
     These(&'static [&'static str]),
 }
 
-impl Games {
+impl PlayedGames {
     /// Whether this one is among them.
     #[must_use]
     pub fn include(self, game: &str) -> bool {
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn bots_play_games_that_there_are() {
         for house in HOUSE {
-            if let Games::These(games) = house.games {
+            if let PlayedGames::These(games) = house.games {
                 for game in games {
                     assert!(referee_games::game(game).is_some(), "{game}");
                 }

@@ -12,9 +12,9 @@ use std::{
 };
 
 /// An engine that may work between the questions.
-pub(crate) struct Ponder<E>(State<E>);
+pub(crate) struct Ponder<E>(PonderState<E>);
 
-enum State<E> {
+enum PonderState<E> {
     Idle(E),
     Working {
         stop: Arc<AtomicBool>,
@@ -26,7 +26,7 @@ enum State<E> {
 
 impl<E: Send + 'static> Ponder<E> {
     pub(crate) const fn new(engine: E) -> Self {
-        Self(State::Idle(engine))
+        Self(PonderState::Idle(engine))
     }
 
     /// The engine, as soon as its work has stopped.
@@ -35,12 +35,12 @@ impl<E: Send + 'static> Ponder<E> {
     ///
     /// If the work did.
     pub(crate) fn engine(&mut self) -> &mut E {
-        if let State::Working { .. } = self.0 {
-            self.0 = State::Idle(self.take());
+        if let PonderState::Working { .. } = self.0 {
+            self.0 = PonderState::Idle(self.take());
         }
         match &mut self.0 {
-            State::Idle(engine) => engine,
-            State::Working { .. } | State::Gone => unreachable!("its work has stopped"),
+            PonderState::Idle(engine) => engine,
+            PonderState::Working { .. } | PonderState::Gone => unreachable!("its work has stopped"),
         }
     }
 
@@ -58,24 +58,26 @@ impl<E: Send + 'static> Ponder<E> {
             work(&mut engine, &flag);
             engine
         });
-        self.0 = State::Working { stop, thread };
+        self.0 = PonderState::Working { stop, thread };
     }
 
     fn take(&mut self) -> E {
-        match std::mem::replace(&mut self.0, State::Gone) {
-            State::Idle(engine) => engine,
-            State::Working { stop, thread } => {
+        match std::mem::replace(&mut self.0, PonderState::Gone) {
+            PonderState::Idle(engine) => engine,
+            PonderState::Working { stop, thread } => {
                 stop.store(true, Relaxed);
                 thread.join().unwrap_or_else(|panic| resume_unwind(panic))
             }
-            State::Gone => unreachable!("a panic of the work has ended the game"),
+            PonderState::Gone => unreachable!("a panic of the work has ended the game"),
         }
     }
 }
 
 impl<E> Drop for Ponder<E> {
     fn drop(&mut self) {
-        if let State::Working { stop, thread } = std::mem::replace(&mut self.0, State::Gone) {
+        if let PonderState::Working { stop, thread } =
+            std::mem::replace(&mut self.0, PonderState::Gone)
+        {
             stop.store(true, Relaxed);
             // A panic of work that nobody waits for harms nothing.
             let _ = thread.join();

@@ -5,12 +5,12 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_games::GAMES;
 
-use crate::{Games, HouseBot, Parameters, SpecError};
+use crate::{HouseBot, Parameters, PlayedGames, SpecError};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "random",
     summary: "plays any legal move, each equally likely",
-    games: Games::All,
+    games: PlayedGames::All,
     parameters: &[],
     shows: &["random"],
     build,

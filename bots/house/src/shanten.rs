@@ -7,12 +7,12 @@ use referee_games::mahjong::{
     Answer, COPIES, Goal, Hand, KINDS, Mahjong, Public, Question, Tile, prepare,
 };
 
-use crate::{Games, HouseBot, Parameters, SpecError};
+use crate::{HouseBot, Parameters, PlayedGames, SpecError};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "shanten",
     summary: "keeps the hand that is nearest to winning and accepts every win",
-    games: Games::These(&["mahjong"]),
+    games: PlayedGames::These(&["mahjong"]),
     parameters: &[],
     shows: &["shanten"],
     build,
@@ -22,12 +22,12 @@ pub(crate) const BOT: HouseBot = HouseBot {
 fn build(_: &Parameters) -> Result<Bot, SpecError> {
     // Neither the time nor the memory of it is a game's.
     prepare();
-    Ok(crate::quick(BOT.name).thinks::<Mahjong, _>(|_| Shanten))
+    Ok(crate::quick(BOT.name).thinks::<Mahjong, _>(|_| ShantenBot))
 }
 
-struct Shanten;
+struct ShantenBot;
 
-impl Thinker<Mahjong> for Shanten {
+impl Thinker<Mahjong> for ShantenBot {
     fn answer(&mut self, turn: &Turn<'_, Mahjong>) -> Answer {
         match turn.question {
             Question::Discard => {

@@ -6,12 +6,12 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_games::mahjong::{Answer, Hand, Mahjong, Question, Tile};
 
-use crate::{Games, HouseBot, Parameters, SpecError};
+use crate::{HouseBot, Parameters, PlayedGames, SpecError};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "simple",
     summary: "discards at random and never wins",
-    games: Games::These(&["mahjong"]),
+    games: PlayedGames::These(&["mahjong"]),
     parameters: &[],
     shows: &[],
     build,

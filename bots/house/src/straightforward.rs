@@ -5,12 +5,12 @@
 use bot_kit::{Bot, Thinker, Turn};
 use referee_games::mahjong::{Answer, Mahjong, Question};
 
-use crate::{Games, HouseBot, Parameters, SpecError};
+use crate::{HouseBot, Parameters, PlayedGames, SpecError};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "straightforward",
     summary: "discards its largest tile and accepts every win",
-    games: Games::These(&["mahjong"]),
+    games: PlayedGames::These(&["mahjong"]),
     parameters: &[],
     shows: &["straightforward"],
     build,

@@ -10,14 +10,14 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
 use referee_games::mahjong::{Answer, Mahjong, MissingSuit, Private, Public, Question, Tile};
-use tenpai::{Engine, Hand, Idea, Limit, Situation, Valued, Weights};
+use tenpai::{MahjongEngine, MahjongIdea, NetworkWeights, Situation, ThinkingLimit, Tiles, Valued};
 
-use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, clock::Clock};
+use crate::{HouseBot, LEVELS, Parameter, Parameters, PlayedGames, SpecError, clock::BotClock};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "tenpai",
     summary: "expects the round's score with a learned network, and looks ahead over draws",
-    games: Games::These(&["mahjong"]),
+    games: PlayedGames::These(&["mahjong"]),
     parameters: &[
         Parameter {
             name: "time",
@@ -78,7 +78,8 @@ const HANDS: u64 = 2_500;
 
 /// Tells people what a hand is worth: with the wide network, whose values are expected points. It takes more
 /// memory than the bot may in the arcade, where nobody asks for that.
-static JUDGE: LazyLock<Engine> = LazyLock::new(|| Engine::new(Weights::wide()));
+static JUDGE: LazyLock<MahjongEngine> =
+    LazyLock::new(|| MahjongEngine::new(NetworkWeights::wide()));
 
 /// How much it thinks.
 #[derive(Clone, Copy, Debug)]
@@ -91,9 +92,9 @@ enum Effort {
     Hands(u64),
 }
 
-/// How it plays.
+/// The settings that it plays with.
 #[derive(Clone, Debug)]
-struct Settings {
+struct TenpaiSettings {
     effort: Effort,
     /// The most playouts of an answer.
     playouts: u64,
@@ -103,10 +104,10 @@ struct Settings {
     error: f64,
     /// The chance that the opponent never wins, if it is given.
     passive: Option<f32>,
-    without: Vec<Idea>,
+    without: Vec<MahjongIdea>,
 }
 
-impl Settings {
+impl TenpaiSettings {
     fn of(parameters: &Parameters) -> Result<Self, SpecError> {
         let time = parameters.duration("time")?;
         let hands = parameters.get("hands", "a number of hands, at least 1", |n| *n > 0)?;
@@ -140,15 +141,15 @@ impl Settings {
 }
 
 fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
-    let settings = Settings::of(parameters)?;
+    let settings = TenpaiSettings::of(parameters)?;
     // Neither the time nor the memory of it is a game's.
     tenpai::prepare();
     let weights = if settings.playouts > 0 {
-        Weights::wide()
+        NetworkWeights::wide()
     } else {
-        Weights::embedded()
+        NetworkWeights::embedded()
     };
-    let engine = Engine::new(weights).without(settings.without.clone());
+    let engine = MahjongEngine::new(weights).without(settings.without.clone());
     let engine = Arc::new(engine);
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
@@ -159,20 +160,20 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
 
 /// The bot in one game.
 struct TenpaiPlayer {
-    engine: Arc<Engine>,
-    settings: Settings,
+    engine: Arc<MahjongEngine>,
+    settings: TenpaiSettings,
     rng: ChaCha8Rng,
-    clock: Clock,
+    clock: BotClock,
 }
 
 impl TenpaiPlayer {
-    fn new(settings: Settings, engine: Arc<Engine>, seed: u64) -> Self {
+    fn new(settings: TenpaiSettings, engine: Arc<MahjongEngine>, seed: u64) -> Self {
         Self {
             engine,
             settings,
             rng: ChaCha8Rng::seed_from_u64(seed),
             // A share of the limit is a share of a budget, where that is what is left.
-            clock: Clock::without_budget(),
+            clock: BotClock::without_budget(),
         }
     }
 
@@ -194,8 +195,8 @@ impl TenpaiPlayer {
         };
         let clock = || time.elapsed();
         let limit = match self.settings.effort {
-            Effort::Hands(hands) => Limit::hands(hands).until(time.allowed, &clock),
-            Effort::Share(_) | Effort::Time(_) => Limit::clock(time.allowed, &clock),
+            Effort::Hands(hands) => ThinkingLimit::hands(hands).until(time.allowed, &clock),
+            Effort::Share(_) | Effort::Time(_) => ThinkingLimit::clock(time.allowed, &clock),
         };
         let limit = limit
             .and_playouts(self.settings.playouts)
@@ -257,7 +258,7 @@ impl Thinker<Mahjong> for TenpaiPlayer {
             Question::Discard => None,
             Question::Win { self_draw } => {
                 let tile = winning_tile(known, self_draw)?;
-                let limit = Limit::hands(HANDS);
+                let limit = ThinkingLimit::hands(HANDS);
                 JUDGE.win_or_wait(&situation, tile, self_draw, &limit)
             }
         };
@@ -303,7 +304,7 @@ fn situation((public, private): (&Public, &Private), seat: Seat, question: Quest
     let river = |seat: Seat| public.rivers[seat.index()].iter().map(|&tile| here(tile));
     let own_turn = question != Question::Win { self_draw: false };
     Situation {
-        hand: private.all().tiles().map(here).collect::<Hand>(),
+        hand: private.all().tiles().map(here).collect::<Tiles>(),
         own_river: river(seat).collect(),
         other_river: river(seat.other()).collect(),
         began: seat.index() == 0,

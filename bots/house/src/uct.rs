@@ -11,14 +11,16 @@ use bot_kit::{
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
-use referee_games::connect_four::{Board, View, columns_of};
+use referee_games::connect_four::{ConnectFourBoard, View, columns_of};
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError, clock::Clock, zugzwang::answers};
+use crate::{
+    HouseBot, Parameter, Parameters, PlayedGames, SpecError, clock::BotClock, zugzwang::answers,
+};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "uct",
     summary: "searches a tree by random playouts (UCB1) until its time is used",
-    games: Games::These(&["connect_four"]),
+    games: PlayedGames::These(&["connect_four"]),
     parameters: &[
         Parameter {
             name: "time",
@@ -49,7 +51,7 @@ const THINKING_TIME: Duration = Duration::from_secs(1);
 const BATCH: u32 = 16;
 
 #[derive(Clone, Copy)]
-enum Budget {
+enum UctBudget {
     Time(Duration),
     Playouts(u32),
 }
@@ -61,8 +63,8 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         c.is_finite() && *c >= 0.0
     })?;
     let budget = match playouts {
-        Some(playouts) => Budget::Playouts(playouts),
-        None => Budget::Time(time.unwrap_or(THINKING_TIME)),
+        Some(playouts) => UctBudget::Playouts(playouts),
+        None => UctBudget::Time(time.unwrap_or(THINKING_TIME)),
     };
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
@@ -71,20 +73,20 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
 
 struct Uct {
     seat: Seat,
-    budget: Budget,
+    budget: UctBudget,
     c: f64,
     rng: ChaCha8Rng,
-    clock: Clock,
+    clock: BotClock,
 }
 
 impl Uct {
-    fn new(start: &GameStart, budget: Budget, c: f64) -> Self {
+    fn new(start: &GameStart, budget: UctBudget, c: f64) -> Self {
         Self {
             seat: Seat::new(start.seat as u8),
             budget,
             c,
             rng: ChaCha8Rng::seed_from_u64(start.bot_seed),
-            clock: Clock::new(start),
+            clock: BotClock::new(start),
         }
     }
 }
@@ -96,10 +98,10 @@ impl ConnectFourBot for Uct {
             .public
             .board;
         let time = self.clock.begin(ask.limit, answers(&board));
-        let mut search = Search::new(board, self.seat, self.c);
+        let mut search = TreeSearch::new(board, self.seat, self.c);
         match self.budget {
-            Budget::Playouts(playouts) => search.run(playouts, &mut self.rng),
-            Budget::Time(longest) => {
+            UctBudget::Playouts(playouts) => search.run(playouts, &mut self.rng),
+            UctBudget::Time(longest) => {
                 let time = time.at_most(longest);
                 loop {
                     search.run(BATCH, &mut self.rng);
@@ -115,16 +117,16 @@ impl ConnectFourBot for Uct {
 }
 
 /// A search from one position.
-pub struct Search {
-    board: Board,
+pub struct TreeSearch {
+    board: ConnectFourBoard,
     seat: Seat,
     c: f64,
-    nodes: Vec<Node>,
+    nodes: Vec<UctNode>,
     path: Vec<usize>,
 }
 
 /// A position that has been reached.
-struct Node {
+struct UctNode {
     /// By this drop.
     column: u8,
     /// Its value for the side that made it, if it ends the game.
@@ -141,12 +143,12 @@ struct Node {
 
 const NONE: usize = usize::MAX;
 
-impl Search {
+impl TreeSearch {
     /// A search for the best move of `seat`, whose turn it is on a board that
     /// has room.
     #[must_use]
-    pub fn new(board: Board, seat: Seat, c: f64) -> Self {
-        let root = Node::new(0, None, board.open());
+    pub fn new(board: ConnectFourBoard, seat: Seat, c: f64) -> Self {
+        let root = UctNode::new(0, None, board.open());
         Self {
             board,
             seat,
@@ -208,14 +210,20 @@ impl Search {
         }
     }
 
-    fn expand(&mut self, parent: usize, column: usize, line: bool, board: &Board) -> usize {
+    fn expand(
+        &mut self,
+        parent: usize,
+        column: usize,
+        line: bool,
+        board: &ConnectFourBoard,
+    ) -> usize {
         let end = if line {
             Some(1.0)
         } else {
             board.is_full().then_some(0.0)
         };
         let child = self.nodes.len();
-        let mut node = Node::new(column as u8, end, board.open());
+        let mut node = UctNode::new(column as u8, end, board.open());
         let parent = &mut self.nodes[parent];
         node.next_sibling = parent.first_child;
         parent.first_child = child;
@@ -227,7 +235,7 @@ impl Search {
     /// The child with the highest upper confidence bound.
     fn select(&self, parent: usize) -> usize {
         let twice_log = 2.0 * self.nodes[parent].visits.ln();
-        let bound = |node: &Node| node.mean() + self.c * (twice_log / node.visits).sqrt();
+        let bound = |node: &UctNode| node.mean() + self.c * (twice_log / node.visits).sqrt();
         self.children(parent)
             .max_by(|a, b| bound(&self.nodes[*a]).total_cmp(&bound(&self.nodes[*b])))
             .expect("a node whose drops have all been tried has children")
@@ -241,7 +249,7 @@ impl Search {
     }
 }
 
-impl Node {
+impl UctNode {
     const fn new(column: u8, end: Option<f64>, untried: u16) -> Self {
         Self {
             column,
@@ -262,7 +270,7 @@ impl Node {
 /// Plays to the end: a drop that wins at once, from left to right; else one
 /// that denies the other side such a drop; else any. Gives the reward of
 /// `first`, the side that drops first.
-fn playout(mut board: Board, first: Seat, rng: &mut impl Rng) -> f64 {
+fn playout(mut board: ConnectFourBoard, first: Seat, rng: &mut impl Rng) -> f64 {
     let mut seat = first;
     while !board.is_full() {
         let open = board.open();
@@ -294,14 +302,14 @@ mod tests {
     const FIRST: Seat = Seat::new(0);
     const SECOND: Seat = Seat::new(1);
 
-    fn best(board: Board, seat: Seat, playouts: u32) -> usize {
-        let mut search = Search::new(board, seat, EXPLORATION);
+    fn best(board: ConnectFourBoard, seat: Seat, playouts: u32) -> usize {
+        let mut search = TreeSearch::new(board, seat, EXPLORATION);
         search.run(playouts, &mut ChaCha8Rng::seed_from_u64(1));
         search.best()
     }
 
-    fn drops(columns: &[usize]) -> (Board, Seat) {
-        let mut board = Board::new(9, 9, None);
+    fn drops(columns: &[usize]) -> (ConnectFourBoard, Seat) {
+        let mut board = ConnectFourBoard::new(9, 9, None);
         let mut seat = FIRST;
         for &column in columns {
             board.drop_stone(seat, column);

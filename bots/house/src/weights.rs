@@ -9,14 +9,14 @@
 use std::str::FromStr;
 
 use bot_kit::{Bot, Thinker, Turn};
-use referee_games::othello::{Board, Othello, Square, squares_of};
+use referee_games::othello::{Othello, OthelloBoard, Square, squares_of};
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError};
+use crate::{HouseBot, Parameter, Parameters, PlayedGames, SpecError};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "weights",
     summary: "looks nine plies ahead for the squares that are worth most",
-    games: Games::These(&["othello"]),
+    games: PlayedGames::These(&["othello"]),
     parameters: &[
         Parameter {
             name: "plies",
@@ -52,7 +52,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
             (1..=60).contains(plies)
         })?
         .unwrap_or(PLIES);
-    let weights: Weights = parameters
+    let weights: SquareWeights = parameters
         .get(
             "exponents",
             "fifteen numbers of 0 to 50, with commas",
@@ -68,7 +68,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
 }
 
 struct WeightsPlayer {
-    weights: Weights,
+    weights: SquareWeights,
     plies: u32,
 }
 
@@ -82,20 +82,20 @@ impl Thinker<Othello> for WeightsPlayer {
 
 /// The weights of the squares.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Weights {
+pub struct SquareWeights {
     /// In falling order; the squares of a weight are a set.
     groups: Vec<(i64, u64)>,
     /// A corner's.
     corner: i64,
 }
 
-impl Default for Weights {
+impl Default for SquareWeights {
     fn default() -> Self {
         Self::new(EXPONENTS)
     }
 }
 
-impl Weights {
+impl SquareWeights {
     fn new(exponents: [u8; 15]) -> Self {
         let mut groups: Vec<(i64, u64)> = Vec::new();
         for square in Square::all() {
@@ -120,7 +120,7 @@ impl Weights {
     /// The square with the best value, the first of equals; none where the
     /// side to move has no move.
     #[must_use]
-    pub fn best(&self, board: Board, plies: u32) -> Option<Square> {
+    pub fn best(&self, board: OthelloBoard, plies: u32) -> Option<Square> {
         let moves = board.moves();
         if moves & CORNERS != 0 {
             return squares_of(moves & CORNERS).next();
@@ -141,7 +141,14 @@ impl Weights {
     /// What this many plies from here are worth for the side to move, between
     /// these bounds; below them at most, above them at least. The bounds of a
     /// move's line are those without the move's own weight.
-    fn value(&self, board: Board, plies: u32, passed: bool, mut alpha: i64, beta: i64) -> i64 {
+    fn value(
+        &self,
+        board: OthelloBoard,
+        plies: u32,
+        passed: bool,
+        mut alpha: i64,
+        beta: i64,
+    ) -> i64 {
         if plies == 0 {
             return 0;
         }
@@ -177,7 +184,7 @@ impl Weights {
     }
 }
 
-impl FromStr for Weights {
+impl FromStr for SquareWeights {
     type Err = ();
 
     /// Reads fifteen exponents with commas between them.
@@ -197,12 +204,18 @@ impl FromStr for Weights {
 mod tests {
     use rand::{RngExt as _, SeedableRng as _};
     use rand_chacha::ChaCha8Rng;
-    use referee_games::othello::Position;
+    use referee_games::othello::OthelloPosition;
 
     use super::*;
 
     /// The rules page to the letter: the sum over a whole line, and no pruning.
-    fn minimax(weights: &[i64; 64], board: Board, plies: u32, passed: bool, sum: i64) -> i64 {
+    fn minimax(
+        weights: &[i64; 64],
+        board: OthelloBoard,
+        plies: u32,
+        passed: bool,
+        sum: i64,
+    ) -> i64 {
         if plies == 0 {
             return sum;
         }
@@ -245,8 +258,8 @@ mod tests {
 
     /// A position after this many random moves, or fewer where the game is
     /// over.
-    fn random_position(rng: &mut ChaCha8Rng, moves: u32) -> Board {
-        let mut board = Board::BEGINNING;
+    fn random_position(rng: &mut ChaCha8Rng, moves: u32) -> OthelloBoard {
+        let mut board = OthelloBoard::BEGINNING;
         for _ in 0..moves {
             let legal = board.moves();
             if legal == 0 {
@@ -265,7 +278,7 @@ mod tests {
     #[test]
     fn pruning_does_not_change_the_value() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let weights = Weights::default();
+        let weights = SquareWeights::default();
         let table = table();
         for round in 0..600 {
             let board = random_position(&mut rng, round % 60);
@@ -293,8 +306,10 @@ mod tests {
     }
 
     fn best(position: &str) -> String {
-        let position: Position = position.parse().unwrap();
-        let best = Weights::default().best(position.board, PLIES).unwrap();
+        let position: OthelloPosition = position.parse().unwrap();
+        let best = SquareWeights::default()
+            .best(position.board, PLIES)
+            .unwrap();
         best.to_string()
     }
 
@@ -316,9 +331,9 @@ mod tests {
     #[test]
     fn exponents_are_fifteen_numbers() {
         let standard = EXPONENTS.map(|exponent| exponent.to_string()).join(",");
-        assert_eq!(standard.parse(), Ok(Weights::default()));
+        assert_eq!(standard.parse(), Ok(SquareWeights::default()));
         for wrong in ["", "1,2,3", "24,0,20,16,0,0,12,4,20,12,12,8,16,4,51"] {
-            assert_eq!(wrong.parse::<Weights>(), Err(()));
+            assert_eq!(wrong.parse::<SquareWeights>(), Err(()));
         }
     }
 }

@@ -4,17 +4,21 @@ use std::time::Duration;
 
 use bot_kit::{Bot, GameOver, Thinker, Turn};
 use referee_core::Seat;
-use referee_games::connect_four::{Board, ConnectFour, Point};
-use zugzwang::{Answer, BoardCell, BoardShape, Engine, Ideas, Limit, Options, Position, Proven};
+use referee_games::connect_four::{ConnectFour, ConnectFourBoard, Point};
+use zugzwang::{
+    BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourIdeas,
+    ConnectFourPosition, ConnectFourSearchResult, Limit, Proven,
+};
 
 use crate::{
-    Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, clock::Clock, ponder::Ponder,
+    HouseBot, LEVELS, Parameter, Parameters, PlayedGames, SpecError, clock::BotClock,
+    ponder::Ponder,
 };
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "zugzwang",
     summary: "searches for threats and for who must move below them",
-    games: Games::These(&["connect_four"]),
+    games: PlayedGames::These(&["connect_four"]),
     parameters: &[
         Parameter::TIME,
         Parameter {
@@ -59,7 +63,7 @@ const BY_LEVEL: [(u64, u16); LEVELS] = [
 ];
 
 #[derive(Clone, Copy)]
-enum Budget {
+enum ZugzwangBudget {
     Time(Duration),
     Nodes(u64),
 }
@@ -77,11 +81,13 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         !ponders || (nodes, level) == (None, None),
     )?;
     let without = parameters.list("without")?;
-    let without = without.into_iter().fold(Ideas::default(), Ideas::with);
+    let without = without
+        .into_iter()
+        .fold(ConnectFourIdeas::default(), ConnectFourIdeas::with);
     let budget = match (nodes, level) {
-        (Some(nodes), _) => Budget::Nodes(nodes),
-        (None, Some(level)) => Budget::Nodes(BY_LEVEL[level - 1].0),
-        (None, None) => Budget::Time(time.unwrap_or(Duration::MAX)),
+        (Some(nodes), _) => ZugzwangBudget::Nodes(nodes),
+        (None, Some(level)) => ZugzwangBudget::Nodes(BY_LEVEL[level - 1].0),
+        (None, None) => ZugzwangBudget::Time(time.unwrap_or(Duration::MAX)),
     };
     let name = level.map_or_else(
         || BOT.name.to_owned(),
@@ -92,29 +98,29 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         .thinks(move |start| ZugzwangPlayer {
             budget,
             ponders,
-            clock: Clock::new(start),
-            engine: Ponder::new(Engine::new(Options {
+            clock: BotClock::new(start),
+            engine: Ponder::new(ConnectFourEngine::new(ConnectFourEngineOptions {
                 table,
                 threads,
                 blur: level.map_or(0, |level| BY_LEVEL[level - 1].1),
                 seed: start.bot_seed,
                 without,
-                ..Options::default()
+                ..ConnectFourEngineOptions::default()
             })),
         }))
 }
 
 struct ZugzwangPlayer {
-    budget: Budget,
+    budget: ZugzwangBudget,
     ponders: bool,
-    clock: Clock,
-    engine: Ponder<Engine>,
+    clock: BotClock,
+    engine: Ponder<ConnectFourEngine>,
 }
 
 impl ZugzwangPlayer {
     /// Searches the position after its move until it is asked again: what it finds stays in the
     /// table.
-    fn ponder(&mut self, mut position: Position, column: u8) {
+    fn ponder(&mut self, mut position: ConnectFourPosition, column: u8) {
         if position.play(column).is_ok() {
             self.engine.start(move |engine, stop| {
                 // Nothing is left to search for in a game that is over.
@@ -170,7 +176,7 @@ impl Thinker<ConnectFour> for ZugzwangPlayer {
 
 /// How many answers a seat may still have to give. Most games end long before the board is full, so
 /// it is a third of the free cells, and some for those that do not.
-pub(crate) fn answers(board: &Board) -> u32 {
+pub(crate) fn answers(board: &ConnectFourBoard) -> u32 {
     let stones = [0, 1].map(|seat| board.stones(Seat::new(seat)));
     let cells = (board.rows() * board.columns()) as u32;
     let free = cells.saturating_sub(stones.iter().sum());
@@ -178,7 +184,7 @@ pub(crate) fn answers(board: &Board) -> u32 {
 }
 
 /// The share of the points that the side to move can expect.
-fn share(answer: &Answer) -> f64 {
+fn share(answer: &ConnectFourSearchResult) -> f64 {
     match answer.proven {
         Some(Proven::Win { .. }) => 1.0,
         Some(Proven::Loss { .. }) => 0.0,
@@ -190,7 +196,7 @@ fn share(answer: &Answer) -> f64 {
 /// The engine's unit: so much is 1 in the logarithm of the odds to win.
 const LOGARITHM: f64 = 256.0;
 
-impl Budget {
+impl ZugzwangBudget {
     /// The limit of one of so many searches that may take so long in all.
     fn within(self, allowed: Duration, searches: u32) -> Limit<'static> {
         match self {
@@ -206,7 +212,7 @@ impl Budget {
 ///
 /// If the board has more than 12 rows or columns, or none.
 #[must_use]
-pub fn position(board: &Board, seat: Seat) -> Position {
+pub fn position(board: &ConnectFourBoard, seat: Seat) -> ConnectFourPosition {
     let cell = |x: usize, y: usize| BoardCell {
         column: y as u8,
         row: (board.rows() - 1 - x) as u8,
@@ -225,7 +231,7 @@ pub fn position(board: &Board, seat: Seat) -> Position {
             }
         }
     }
-    Position::with_stones(
+    ConnectFourPosition::with_stones(
         shape.expect("the referee's sizes are possible"),
         &own,
         &other,
@@ -239,14 +245,14 @@ mod tests {
 
     use referee_games::connect_four::columns_of;
     use strum::VariantNames as _;
-    use zugzwang::Idea;
+    use zugzwang::ConnectFourIdea;
 
     use super::*;
 
     #[test]
     fn a_position_has_the_landings_of_its_board() {
         let forbidden = Point { x: 8, y: 3 };
-        let mut board = Board::new(10, 12, Some(forbidden));
+        let mut board = ConnectFourBoard::new(10, 12, Some(forbidden));
         let mut seat = Seat::new(0);
         for column in [3, 3, 4, 11, 0, 3, 3, 5, 6, 6, 6, 3] {
             board.drop_stone(seat, column);
@@ -279,7 +285,7 @@ mod tests {
             assert!(crate::bot(spec).is_ok(), "{spec}");
         }
         let refused = crate::bot("zugzwang?without=table,luck").err().unwrap();
-        let names = Idea::VARIANTS.join(", ");
+        let names = ConnectFourIdea::VARIANTS.join(", ");
         assert_eq!(
             refused.to_string(),
             format!("zugzwang?without=table,luck: expected some of {names}, with commas between")
@@ -291,12 +297,12 @@ mod tests {
     #[test]
     fn an_answer_after_pondering_is_in_time_and_legal() {
         let mut player = ZugzwangPlayer {
-            budget: Budget::Time(Duration::from_millis(20)),
+            budget: ZugzwangBudget::Time(Duration::from_millis(20)),
             ponders: true,
-            clock: Clock::without_budget(),
-            engine: Ponder::new(Engine::new(Options::default())),
+            clock: BotClock::without_budget(),
+            engine: Ponder::new(ConnectFourEngine::new(ConnectFourEngineOptions::default())),
         };
-        let mut position = Position::new(BoardShape::new(9, 9, None).unwrap());
+        let mut position = ConnectFourPosition::new(BoardShape::new(9, 9, None).unwrap());
         for _ in 0..6 {
             let limit = Limit::time(Duration::from_millis(20));
             let begin = Instant::now();

@@ -5,12 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ai4::{CardSet, Options, Round, Style, Table, Top, worth::Seen, worth::Weights};
+use ai4::{
+    BigTwoRound, CardSet, PublicRound, RoundOptions, Style, Top, worth::MoveWeights,
+    worth::SeatSight,
+};
 use house_bots::{
     ai1::lowest,
     ai2::least_outranked,
     ai3::lower_in_either,
-    ai4::{Player, PlayerOptions},
+    ai4::{Ai4Player, PlayerOptions},
 };
 use referee_core::{Dice, Game as _, Seat, Seed, State, Step};
 use referee_games::big_two::{BigTwo, Cards, Move, Order, Question, Scoring, Setup, View};
@@ -61,7 +64,7 @@ fn play(
 
 #[test]
 fn the_models_decide_as_the_bots_do() {
-    let weights = Weights::embedded();
+    let weights = MoveWeights::embedded();
     let mut room = Vec::new();
     let mut decisions = 0;
     for seed in 0..60 {
@@ -71,14 +74,14 @@ fn the_models_decide_as_the_bots_do() {
             |_| {},
             |state, seat, legal| {
                 let public = &state.public;
-                let mut table = Table::new(Options::default(), seat);
+                let mut table = PublicRound::new(RoundOptions::default(), seat);
                 table.reversed = public.order == Order::Reversed;
                 table.top = public.trick.map(|trick| Top {
                     by: trick.by.index(),
                     cards: set(trick.play.cards()),
                 });
                 let hands = [0, 1, 2, 3].map(|seat| set(state.private[Seat::new(seat)]));
-                let seen = Seen::of(&Round { table, hands });
+                let seen = SeatSight::of(&BigTwoRound { table, hands });
                 let view = view(state, seat);
                 let mut did = Move::Pass;
                 for (turn, (bot, style)) in CLASSIC.into_iter().enumerate() {
@@ -104,11 +107,11 @@ fn the_models_decide_as_the_bots_do() {
 /// What four players with this SPEC play.
 fn rounds(spec: &str, setup: &Setup, limit: Duration, late: Duration) -> Vec<Move> {
     let options = PlayerOptions::parse(spec).expect("a spec");
-    let weights = Arc::new(Weights::embedded());
+    let weights = Arc::new(MoveWeights::embedded());
     let mut moves = Vec::new();
     for seed in 0..3 {
         let players: Vec<_> = (0..4)
-            .map(|seat| Player::new(options, Arc::clone(&weights), seat))
+            .map(|seat| Ai4Player::new(options, Arc::clone(&weights), seat))
             .map(std::cell::RefCell::new)
             .collect();
         play(
@@ -162,7 +165,7 @@ fn a_search_without_other_limits_ends_by_the_clock() {
 #[test]
 fn every_legal_move_has_a_value_for_every_seat() {
     let options = PlayerOptions::parse("ai4?playouts=100").unwrap();
-    let weights = Arc::new(Weights::embedded());
+    let weights = Arc::new(MoveWeights::embedded());
     let jokers = Cards::from_bits(CardSet::JOKERS.bits());
     let mut judged = 0;
     for seed in 0..20 {
@@ -182,7 +185,7 @@ fn every_legal_move_has_a_value_for_every_seat() {
                     return lowest(legal);
                 }
                 let values = || {
-                    let mut player = Player::new(options, Arc::clone(&weights), 1);
+                    let mut player = Ai4Player::new(options, Arc::clone(&weights), 1);
                     for state in told.borrow().iter() {
                         player.told(&view(state, seat));
                     }

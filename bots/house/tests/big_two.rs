@@ -7,8 +7,8 @@ use house_bots::{ai1::lowest, ai2::least_outranked, ai3::lower_in_either};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee_core::{Dice, Game as _, Outcome, Seat, Seed, Step};
 use referee_games::big_two::{
-    BigTwo, Card, Cards, Combination, Ending, Kind, Move, Order, Public, Question, Rules, Scoring,
-    Setup, View, plays,
+    BigTwo, Card, Cards, Combination, CombinationKind, Ending, Move, Order, Public, Question,
+    Rules, Scoring, Setup, View, plays,
 };
 
 /// Differences of rounding are none.
@@ -98,7 +98,7 @@ fn score(hand: Cards, unseen: Cards, reversed: bool) -> (f64, usize) {
 }
 
 fn scored(view: &View, cards: Cards) -> (f64, usize) {
-    let four = Combination::of(cards).expect("a play").kind() == Kind::Four;
+    let four = Combination::of(cards).expect("a play").kind() == CombinationKind::Four;
     let reversed = (view.public.order == Order::Reversed) != (four && view.public.rules.reversal);
     let mut unseen = Cards::DECK - view.hand;
     for &played in &view.public.played {

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// So many bytes at once, and as many again in each hour.
-pub(crate) struct Budget {
+pub(crate) struct LogBudget {
     most: u64,
     left: u64,
     /// Until when what is left was counted.
     counted: Instant,
 }
 
-impl Budget {
+impl LogBudget {
     pub(crate) fn new(most: u64, now: Instant) -> Self {
         Self {
             most,
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn an_hour_brings_as_much_again_and_never_more() {
         let begin = Instant::now();
-        let mut budget = Budget::new(3600, begin);
+        let mut budget = LogBudget::new(3600, begin);
         assert!(budget.take(3000, begin));
         assert!(!budget.take(601, begin));
         assert!(budget.take(600, begin));
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn nothing_is_a_budget_too() {
         let begin = Instant::now();
-        let mut budget = Budget::new(0, begin);
+        let mut budget = LogBudget::new(0, begin);
         assert!(!budget.take(1, begin + HOUR));
         assert!(budget.take(0, begin));
     }

@@ -32,7 +32,7 @@ use nix::{
     unistd::Pid,
 };
 
-use crate::{output::Output, settings::Settings, signals::Signals};
+use crate::{output::Output, settings::InitSettings, signals::Signals};
 
 /// What our own lines begin with.
 const NAME: &str = "bot-init";
@@ -52,7 +52,7 @@ const MOST_STARTS: u32 = 10;
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {
-    let settings = match Settings::of_process() {
+    let settings = match InitSettings::of_process() {
         Ok(settings) => settings,
         Err(why) => {
             say(&why);
@@ -74,21 +74,21 @@ fn say(line: &str) {
 }
 
 struct Init {
-    settings: Settings,
+    settings: InitSettings,
     signals: Signals,
     output: Output,
     /// Whether we were told to end.
     is_ending: bool,
 }
 
-/// What becomes of a bot that has ended.
-enum Next {
+/// The decision about a bot that has ended.
+enum RestartDecision {
     End(u8),
     Start,
 }
 
 impl Init {
-    fn new(settings: Settings) -> io::Result<Self> {
+    fn new(settings: InitSettings) -> io::Result<Self> {
         // Where we are not the first process, what its children leave comes to us too.
         prctl::set_child_subreaper(true)?;
         Ok(Self {
@@ -116,8 +116,8 @@ impl Init {
             };
             soon = if begun.elapsed() < LIVED { soon + 1 } else { 1 };
             match self.next(status, soon) {
-                Next::End(code) => return Ok(code),
-                Next::Start => {}
+                RestartDecision::End(code) => return Ok(code),
+                RestartDecision::Start => {}
             }
             let pause = SHORTEST_PAUSE * 2_u32.pow((soon - 1).min(16));
             if let Some(code) = self.pause(pause.min(LONGEST_PAUSE))? {
@@ -169,23 +169,23 @@ impl Init {
 
     /// What becomes of a bot that has ended so, for the so-many-th time in a row soon after its
     /// start.
-    fn next(&self, status: ExitStatus, soon: u32) -> Next {
+    fn next(&self, status: ExitStatus, soon: u32) -> RestartDecision {
         let code = code(status);
         let again = self.settings.restarts && !self.is_ending && code != 0;
         if !again {
-            return Next::End(code);
+            return RestartDecision::End(code);
         }
         if soon >= MOST_STARTS {
             say(&format!(
                 "the bot has ended {soon} times within {LIVED:?} of its start, the last time \
                  with {status}; giving up"
             ));
-            return Next::End(code);
+            return RestartDecision::End(code);
         }
         say(&format!(
             "the bot has ended with {status}; starting it again"
         ));
-        Next::Start
+        RestartDecision::Start
     }
 
     /// Waits before the next start; gives a code where we are told to end meanwhile.

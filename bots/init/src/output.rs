@@ -15,7 +15,7 @@ use nix::{
     unistd::write,
 };
 
-use crate::{NAME, budget::Budget};
+use crate::{NAME, budget::LogBudget};
 
 /// A longer line is passed on in parts.
 const LONGEST_LINE: usize = 4096;
@@ -29,7 +29,7 @@ const WRITTEN_AT_ONCE: usize = 512;
 pub(crate) struct Output {
     out: Stream<ChildStdout, Stdout>,
     err: Stream<ChildStderr, Stderr>,
-    budget: Budget,
+    budget: LogBudget,
     /// How many bytes were left out since we said so.
     left_out: u64,
 }
@@ -51,7 +51,7 @@ impl Output {
         Self {
             out: Stream::new(io::stdout()),
             err: Stream::new(io::stderr()),
-            budget: Budget::new(bytes, Instant::now()),
+            budget: LogBudget::new(bytes, Instant::now()),
             left_out: 0,
         }
     }

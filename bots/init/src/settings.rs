@@ -10,7 +10,7 @@ const DEFAULT_LOG_MIB: u64 = 4;
 /// Where the bot listens.
 const LISTEN: &str = "BOT_LISTEN";
 
-pub(crate) struct Settings {
+pub(crate) struct InitSettings {
     /// The bot: a program and its arguments.
     pub(crate) command: Vec<OsString>,
     pub(crate) restarts: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Settings {
     socket: Option<PathBuf>,
 }
 
-impl Settings {
+impl InitSettings {
     pub(crate) fn of_process() -> Result<Self, String> {
         let command: Vec<OsString> = env::args_os().skip(1).collect();
         if command.is_empty() {

@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, called, read, wrong},
+    session::{Call, SeatPlayer, called, read, wrong},
 };
 
 /// A bot in one game of Reversal Big Two.
@@ -65,7 +65,7 @@ const PATH: &str = "/games.big_two.v1.BigTwoBot/Play";
 
 struct BigTwoPlayer<B>(B);
 
-impl<B: BigTwoBot> Player for BigTwoPlayer<B> {
+impl<B: BigTwoBot> SeatPlayer for BigTwoPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Self(bot) = self;
         let ask = match read::<BigTwoCall>(&call.bytes)?.call {

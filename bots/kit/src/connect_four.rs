@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, called, read},
+    session::{Call, SeatPlayer, called, read},
 };
 
 /// A bot in one game of Connect Four.
@@ -88,7 +88,7 @@ const PATH: &str = "/games.connect_four.v1.ConnectFourBot/Play";
 
 struct ConnectFourPlayer<B>(B);
 
-impl<B: ConnectFourBot> Player for ConnectFourPlayer<B> {
+impl<B: ConnectFourBot> SeatPlayer for ConnectFourPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(Kind::GetPoint(ask)) = read::<ConnectFourCall>(&call.bytes)?.call else {
             return Ok(None);

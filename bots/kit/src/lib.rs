@@ -44,12 +44,12 @@ use tonic::{Status, service::Routes};
 
 use crate::{
     service::Served,
-    session::{BotOptions, NewPlayer, Player},
+    session::{BotDescription, NewPlayer, SeatPlayer},
 };
 
 /// A bot: its name, what it says of itself, the games that it plays.
 pub struct Bot {
-    options: BotOptions,
+    options: BotDescription,
     games: Vec<GameService>,
 }
 
@@ -65,7 +65,7 @@ impl Bot {
     #[must_use]
     pub fn new(name: &str, version: &str) -> Self {
         Self {
-            options: BotOptions {
+            options: BotDescription {
                 name: name.to_owned(),
                 version: version.to_owned(),
                 max_games: 1,
@@ -103,7 +103,7 @@ impl Bot {
     fn plays(
         mut self,
         path: &'static str,
-        new: impl Fn(&GameStart, &[u8]) -> Result<Box<dyn Player>, Status> + Send + Sync + 'static,
+        new: impl Fn(&GameStart, &[u8]) -> Result<Box<dyn SeatPlayer>, Status> + Send + Sync + 'static,
     ) -> Self {
         self.games.push(GameService {
             path,

@@ -7,11 +7,11 @@ use tonic::Status;
 
 use crate::{
     Bot,
-    session::{Call, Player, called, envelope, numbered},
+    session::{Call, SeatPlayer, called, envelope, numbered},
 };
 
 /// A bot in one game, in the process of its caller.
-pub struct LocalPlayer(Box<dyn Player>);
+pub struct LocalPlayer(Box<dyn SeatPlayer>);
 
 impl Bot {
     /// Takes a seat in a game of the service at this path, by its first call.

@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, called, invalid, read, wrong},
+    session::{Call, SeatPlayer, called, invalid, read, wrong},
 };
 
 /// A bot in one round of Mahjong. A [`Tile`] as a number is 10 * suit + rank,
@@ -65,7 +65,7 @@ const PATH: &str = "/games.mahjong.v1.MahjongBot/Play";
 
 struct MahjongPlayer<B>(B);
 
-impl<B: MahjongBot> Player for MahjongPlayer<B> {
+impl<B: MahjongBot> SeatPlayer for MahjongPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Self(bot) = self;
         let past = match &call.past_answer {

@@ -12,7 +12,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, called, read, wrong},
+    session::{Call, SeatPlayer, called, read, wrong},
 };
 
 /// A bot in one game of Othello.
@@ -61,7 +61,7 @@ const PATH: &str = "/games.othello.v1.OthelloBot/Play";
 
 struct OthelloPlayer<B>(B);
 
-impl<B: OthelloBot> Player for OthelloPlayer<B> {
+impl<B: OthelloBot> SeatPlayer for OthelloPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(Kind::RequestMove(ask)) = read::<OthelloCall>(&call.bytes)?.call else {
             return Ok(None);

@@ -17,12 +17,12 @@ use tonic::{
     server::{Grpc, StreamingService},
 };
 
-use crate::session::{BotOptions, NewPlayer, Session};
+use crate::session::{BotDescription, BotSession, NewPlayer};
 
 /// Serves one game.
 #[derive(Clone)]
 pub(crate) struct Served {
-    pub(crate) options: Arc<BotOptions>,
+    pub(crate) options: Arc<BotDescription>,
     pub(crate) new: Arc<NewPlayer>,
 }
 
@@ -40,22 +40,22 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        let play = Play(self.clone());
+        let play = PlayCall(self.clone());
         Box::pin(async move { Ok(Grpc::new(OpaqueCodec).streaming(play, request).await) })
     }
 }
 
 /// The call `Play`.
-struct Play(Served);
+struct PlayCall(Served);
 
-impl StreamingService<Bytes> for Play {
+impl StreamingService<Bytes> for PlayCall {
     type Response = Bytes;
-    type ResponseStream = Session;
-    type Future = std::future::Ready<Result<Response<Session>, Status>>;
+    type ResponseStream = BotSession;
+    type Future = std::future::Ready<Result<Response<BotSession>, Status>>;
 
     fn call(&mut self, calls: Request<Streaming<Bytes>>) -> Self::Future {
         let Served { options, new } = &self.0;
-        let session = Session::new(calls.into_inner(), options.clone(), new.clone());
+        let session = BotSession::new(calls.into_inner(), options.clone(), new.clone());
         std::future::ready(Ok(Response::new(session)))
     }
 }

@@ -19,9 +19,9 @@ use prost::Message as _;
 use tokio::task::JoinHandle;
 use tonic::{Status, Streaming};
 
-/// What a bot says of itself, and how it is called.
+/// The description that a bot gives of itself.
 #[derive(Clone, Debug)]
-pub(crate) struct BotOptions {
+pub(crate) struct BotDescription {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) max_games: u32,
@@ -56,7 +56,7 @@ impl Call {
 }
 
 /// A bot in one game.
-pub(crate) trait Player: Send {
+pub(crate) trait SeatPlayer: Send {
     /// A call. What it answers to a question is a message without its envelope.
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status>;
 
@@ -77,23 +77,23 @@ pub(crate) trait Player: Send {
 
 /// Makes the player of one game from its first call.
 pub(crate) type NewPlayer =
-    dyn Fn(&GameStart, &[u8]) -> Result<Box<dyn Player>, Status> + Send + Sync;
+    dyn Fn(&GameStart, &[u8]) -> Result<Box<dyn SeatPlayer>, Status> + Send + Sync;
 
 /// The stream of answers to a stream of calls.
-pub(crate) struct Session {
+pub(crate) struct BotSession {
     calls: Streaming<Bytes>,
-    options: Arc<BotOptions>,
+    options: Arc<BotDescription>,
     new: Arc<NewPlayer>,
-    player: Option<Box<dyn Player>>,
-    thinking: Option<JoinHandle<(Box<dyn Player>, AnswerResult)>>,
+    player: Option<Box<dyn SeatPlayer>>,
+    thinking: Option<JoinHandle<(Box<dyn SeatPlayer>, AnswerResult)>>,
 }
 
 type AnswerResult = Result<Option<Bytes>, Status>;
 
-impl Session {
+impl BotSession {
     pub(crate) fn new(
         calls: Streaming<Bytes>,
-        options: Arc<BotOptions>,
+        options: Arc<BotDescription>,
         new: Arc<NewPlayer>,
     ) -> Self {
         Self {
@@ -159,7 +159,7 @@ impl Session {
     }
 }
 
-impl Stream for Session {
+impl Stream for BotSession {
     type Item = Result<Bytes, Status>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -191,7 +191,7 @@ impl Stream for Session {
     }
 }
 
-impl BotOptions {
+impl BotDescription {
     fn ready(&self, number: u32) -> Bytes {
         let envelope = AnswerEnvelope {
             number: Some(number),

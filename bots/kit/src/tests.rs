@@ -15,7 +15,7 @@ use crate::{
     connect_four::{ConnectFourBot, GetPoint, Point},
     mahjong::{MahjongBot, Round, Tile},
     othello::{OthelloBot, RequestMove, Square},
-    session::{Call, Player, numbered},
+    session::{Call, SeatPlayer, numbered},
 };
 
 /// Tracks its hand by the callbacks alone, and discards what it drew last.
@@ -156,7 +156,7 @@ fn bot() -> Bot {
 
 impl Bot {
     /// A player of one game, as its first call makes it.
-    fn player(&self, path: &str, start: &Bytes) -> Box<dyn Player> {
+    fn player(&self, path: &str, start: &Bytes) -> Box<dyn SeatPlayer> {
         let Some(Kind::Start(begins)) = CallEnvelope::decode(start.clone()).unwrap().call else {
             panic!("question 0 is the start");
         };
@@ -187,7 +187,7 @@ fn play(name: &str, number: u8) -> Record {
         spent: PerSeat::default(),
     })
     .unwrap();
-    let mut players: Vec<Box<dyn Player>> = Vec::new();
+    let mut players: Vec<Box<dyn SeatPlayer>> = Vec::new();
     loop {
         match sitting.advance() {
             Next::Tell(calls) => {
@@ -249,7 +249,7 @@ fn a_player_can_be_caught_up_in_every_game() {
         let record = play(name, 7);
         let path = game(name).unwrap().path();
         for seat in Seat::all(record.header.players.seats()) {
-            let mut player: Option<Box<dyn Player>> = None;
+            let mut player: Option<Box<dyn SeatPlayer>> = None;
             let mut asked: Option<&Bytes> = None;
             for event in &record.events {
                 match event {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use referee_core::{GameKind, Malformed, Seat, Sight, Watch, Watcher};
+use referee_core::{AnyWatcher, GameKind, Malformed, Seat, Sight, Watcher};
 use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, called},
+    session::{Call, SeatPlayer, called},
 };
 
 /// A bot in one game of `G`.
@@ -113,7 +113,7 @@ struct ThinkerPlayer<G: Sight, T> {
     thinker: T,
 }
 
-impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
+impl<G: Sight, T: Thinker<G>> SeatPlayer for ThinkerPlayer<G, T> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(question) = self.watcher.hear(&call.bytes).map_err(unreadable)? else {
             self.thinker.told(self.watcher.view());
@@ -173,11 +173,11 @@ impl<G: Sight, T> ThinkerPlayer<G, T> {
 }
 
 struct ChooserPlayer<C> {
-    watch: Box<dyn Watch>,
+    watch: Box<dyn AnyWatcher>,
     chooser: C,
 }
 
-impl<C: Chooser> Player for ChooserPlayer<C> {
+impl<C: Chooser> SeatPlayer for ChooserPlayer<C> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         if !self.watch.hear(&call.bytes).map_err(unreadable)? {
             return Ok(None);

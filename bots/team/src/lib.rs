@@ -78,11 +78,11 @@ impl Team {
     }
 }
 
-/// How far the threads of a search have come at the root.
+/// The progress of the threads of a search at the root.
 #[derive(Debug)]
-pub struct Progress<T>(Mutex<(usize, T)>);
+pub struct RootProgress<T>(Mutex<(usize, T)>);
 
-impl<T: Clone> Progress<T> {
+impl<T: Clone> RootProgress<T> {
     /// Nothing has been searched, and this is known.
     #[must_use]
     pub const fn new(known: T) -> Self {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn only_the_first_to_finish_says_what_was_found() {
-        let progress = Progress::new("nothing");
+        let progress = RootProgress::new("nothing");
         assert!(progress.finish(0, "one"));
         assert!(!progress.finish(0, "late"));
         assert_eq!(progress.now(), (1, "one"));

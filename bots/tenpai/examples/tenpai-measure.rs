@@ -13,7 +13,7 @@ use std::{fs, path::PathBuf, process::ExitCode, time::Instant};
 use clap::Parser;
 use measure::{EnginePlayer, mean};
 use round::{Round, wall};
-use tenpai::{Engine, Weights};
+use tenpai::{MahjongEngine, NetworkWeights};
 
 /// Plays rounds with several amounts of work, each with the same deals.
 #[derive(Parser)]
@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let read = |file| fs::read(file).expect("weights can be read");
     let mut weights = match &arguments.weights {
-        Some(file) => Weights::read(read(file)).expect("a file of weights"),
-        None => Weights::embedded(),
+        Some(file) => NetworkWeights::read(read(file)).expect("a file of weights"),
+        None => NetworkWeights::embedded(),
     };
     if let Some(file) = &arguments.wide {
         weights = weights
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     }
     let before = anonymous_memory();
     tenpai::prepare();
-    let engine = Engine::new(weights);
+    let engine = MahjongEngine::new(weights);
     let mut all: Vec<Vec<f64>> = vec![Vec::new(); arguments.hands.len()];
     let mut times = vec![0.0; arguments.hands.len()];
     let mut faans = vec![0.0; arguments.hands.len()];

@@ -23,7 +23,8 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use round::{Player, Round, wall};
 use tenpai::{
-    Engine, Hand, Limit, Shanten, Situation, Tile, Weights, divided, explain::explaining, shuffle,
+    MahjongEngine, NetworkWeights, Shanten, Situation, ThinkingLimit, Tile, Tiles, divided,
+    explain::explaining, shuffle,
 };
 
 /// Says how many points a round look-ahead and playouts gain against a seat that plays as `shanten` does,
@@ -63,7 +64,7 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     tenpai::prepare();
-    let engine = Engine::new(Weights::wide());
+    let engine = MahjongEngine::new(NetworkWeights::wide());
     let play = |number| {
         let found = play(&engine, &arguments, number as u64);
         eprintln!("round {number} is played");
@@ -134,7 +135,7 @@ struct Found {
 }
 
 /// Plays a round with playouts.
-fn play(engine: &Engine, arguments: &Arguments, number: u64) -> Found {
+fn play(engine: &MahjongEngine, arguments: &Arguments, number: u64) -> Found {
     let mut rng = ChaCha8Rng::seed_from_u64(!arguments.seed);
     rng.set_stream(number);
     let mut player = PlayoutPlayer {
@@ -164,7 +165,7 @@ const NEAR: f32 = 3.0;
 const COMPARED: usize = 5;
 
 struct PlayoutPlayer<'a> {
-    engine: &'a Engine,
+    engine: &'a MahjongEngine,
     arguments: &'a Arguments,
     /// The other seat as it is.
     other: Option<Shanten>,
@@ -177,13 +178,13 @@ impl Player for PlayoutPlayer<'_> {
         let Arguments { hands, seen, .. } = *self.arguments;
         let engine = self.engine;
         let by = |limit| engine.discards(situation, &limit)[0].tile;
-        let mut picked = vec![by(Limit::hands(1)), by(Limit::hands(hands))];
+        let mut picked = vec![by(ThinkingLimit::hands(1)), by(ThinkingLimit::hands(hands))];
         for (at, &playouts) in self.arguments.playouts.iter().enumerate() {
             let begin = Instant::now();
             picked.push(if seen {
                 self.best_seen(situation, playouts)
             } else {
-                by(Limit::hands(hands).and_playouts(playouts))
+                by(ThinkingLimit::hands(hands).and_playouts(playouts))
             });
             self.found.seconds[at] += begin.elapsed().as_secs_f64();
         }
@@ -215,7 +216,7 @@ impl Player for PlayoutPlayer<'_> {
     }
 
     fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool {
-        let limit = Limit::hands(self.arguments.hands);
+        let limit = ThinkingLimit::hands(self.arguments.hands);
         self.engine.wins(situation, tile, self_draw, &limit)
     }
 }
@@ -237,11 +238,11 @@ impl PlayoutPlayer<'_> {
 
     /// Hands that the other seat may have, or the one that it has, each with the tiles that are in the wall
     /// then; none if no hand explains its discards.
-    fn others(&mut self, situation: &Situation) -> Option<Vec<(Shanten, Hand)>> {
+    fn others(&mut self, situation: &Situation) -> Option<Vec<(Shanten, Tiles)>> {
         let arguments = self.arguments;
         if arguments.seen {
             let seat = self.other?;
-            let rest = seat.hand.tiles().fold(situation.unseen(), Hand::without);
+            let rest = seat.hand.tiles().fold(situation.unseen(), Tiles::without);
             return Some(vec![(seat, rest)]);
         }
         let (count, changes) = (arguments.others, arguments.changes);

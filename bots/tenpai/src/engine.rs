@@ -6,16 +6,16 @@ use crate::{
     features::{Chances, Suits},
     opponent::{Racer, passive},
     playout::{COMPARED, Passive},
-    tile::{Hand, KINDS, Tile},
+    tile::{KINDS, Tile, Tiles},
     value::{PAY, faan},
-    weights::{Last, Weights},
+    weights::{Last, NetworkWeights},
 };
 
 /// All that a seat knows of a round when it is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Situation {
     /// Its tiles: 14 in its own turn, 13 when the other one has discarded.
-    pub hand: Hand,
+    pub hand: Tiles,
     /// What the seat itself has discarded, in order.
     pub own_river: Vec<Tile>,
     /// What the other one has discarded, in order.
@@ -38,9 +38,9 @@ impl Situation {
     ///
     /// If there are five of a tile.
     #[must_use]
-    pub fn unseen(&self) -> Hand {
+    pub fn unseen(&self) -> Tiles {
         let seen = self.own_river.iter().chain(&self.other_river).copied();
-        let unseen = seen.fold(Hand::FULL, Hand::without);
+        let unseen = seen.fold(Tiles::FULL, Tiles::without);
         Tile::all().fold(unseen, |unseen, tile| {
             (0..self.hand.count(tile)).fold(unseen, |unseen, _| unseen.without(tile))
         })
@@ -65,18 +65,18 @@ pub struct WinOrWait {
     pub wait: f32,
 }
 
-/// How long the engine may think.
-pub struct Limit<'a> {
+/// The limit of the engine's thinking.
+pub struct ThinkingLimit<'a> {
     hands: u64,
     playouts: u64,
     threads: usize,
-    clock: Option<(Duration, &'a Clock<'a>)>,
+    clock: Option<(Duration, &'a TimeSource<'a>)>,
 }
 
-/// Says how much time has passed.
-type Clock<'a> = dyn Fn() -> Duration + Sync + 'a;
+/// A function that says how much time has passed.
+type TimeSource<'a> = dyn Fn() -> Duration + Sync + 'a;
 
-impl<'a> Limit<'a> {
+impl<'a> ThinkingLimit<'a> {
     /// None.
     const ENDLESS: Self = Self::hands(u64::MAX);
 
@@ -93,7 +93,7 @@ impl<'a> Limit<'a> {
 
     /// And about so many playouts, with some 300 hands of the other seat, where good discards are near each
     /// other and the other seat most likely races. They end with what the network expects, so the engine
-    /// should have [`Weights::wide`].
+    /// should have [`NetworkWeights::wide`].
     #[must_use]
     pub const fn and_playouts(mut self, playouts: u64) -> Self {
         self.playouts = playouts;
@@ -109,13 +109,13 @@ impl<'a> Limit<'a> {
 
     /// Until the clock shows this time.
     #[must_use]
-    pub fn clock(time: Duration, clock: &'a Clock<'a>) -> Self {
+    pub fn clock(time: Duration, clock: &'a TimeSource<'a>) -> Self {
         Self::ENDLESS.until(time, clock)
     }
 
     /// The same, but no longer than until the clock shows this time.
     #[must_use]
-    pub fn until(self, time: Duration, clock: &'a Clock<'a>) -> Self {
+    pub fn until(self, time: Duration, clock: &'a TimeSource<'a>) -> Self {
         Self {
             clock: Some((time, clock)),
             ..self
@@ -145,7 +145,7 @@ impl<'a> Limit<'a> {
 /// A part of the engine that can be left out, to measure what it is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
-pub enum Idea {
+pub enum MahjongIdea {
     /// The look-ahead over draws: the networks alone decide.
     Ahead,
     /// Declining a win where waiting is worth more.
@@ -158,17 +158,17 @@ pub enum Idea {
 
 /// An engine with its weights.
 #[derive(Clone)]
-pub struct Engine {
-    weights: Weights,
-    without: Vec<Idea>,
+pub struct MahjongEngine {
+    weights: NetworkWeights,
+    without: Vec<MahjongIdea>,
 }
 
 /// The time is over.
 struct Over;
 
 /// One answer: what is known of the opponent, and the work so far.
-struct Search<'a, 'b> {
-    weights: &'a Weights,
+struct DiscardSearch<'a, 'b> {
+    weights: &'a NetworkWeights,
     /// The chance that the other seat is passive.
     passive: f32,
     racer: Racer,
@@ -177,7 +177,7 @@ struct Search<'a, 'b> {
     /// The same of the other seat's discards.
     discards: [f32; KINDS],
     looks_ahead: bool,
-    limit: &'a Limit<'b>,
+    limit: &'a ThinkingLimit<'b>,
     three_suits: bool,
     work: u64,
     /// The hand that the wide network valued last.
@@ -199,10 +199,10 @@ const PASSIVE: f32 = 0.5;
 /// The discards that are followed at each draw of the deep look-ahead.
 const FOLLOWED: usize = 2;
 
-impl Engine {
+impl MahjongEngine {
     /// With these weights.
     #[must_use]
-    pub const fn new(weights: Weights) -> Self {
+    pub const fn new(weights: NetworkWeights) -> Self {
         Self {
             weights,
             without: Vec::new(),
@@ -211,7 +211,7 @@ impl Engine {
 
     /// The same engine, with these parts of it left out.
     #[must_use]
-    pub fn without(self, ideas: Vec<Idea>) -> Self {
+    pub fn without(self, ideas: Vec<MahjongIdea>) -> Self {
         Self {
             without: ideas,
             ..self
@@ -220,7 +220,7 @@ impl Engine {
 
     /// The discards of a hand of 14 tiles, best first, with what the hand is worth without each.
     #[must_use]
-    pub fn discards(&self, situation: &Situation, limit: &Limit<'_>) -> Vec<Valued> {
+    pub fn discards(&self, situation: &Situation, limit: &ThinkingLimit<'_>) -> Vec<Valued> {
         let unseen = situation.unseen();
         let mut search = self.search(situation, &unseen, limit);
         let mut valued = search.discards(&situation.hand, &unseen, situation.left);
@@ -242,7 +242,7 @@ impl Engine {
         situation: &Situation,
         discards: &[Valued],
         chance: f32,
-        limit: &Limit<'_>,
+        limit: &ThinkingLimit<'_>,
     ) -> Option<Vec<Valued>> {
         let values = if chance > 0.0 {
             self.against_passive(situation, discards)
@@ -263,7 +263,7 @@ impl Engine {
             ..situation.clone()
         };
         let unseen = situation.unseen();
-        let mut search = self.search(&situation, &unseen, &Limit::ENDLESS);
+        let mut search = self.search(&situation, &unseen, &ThinkingLimit::ENDLESS);
         let mut value = |one: &Valued| {
             let hand = situation.hand.without(one.tile);
             match search.after_discard(&hand, &unseen, situation.left, 0) {
@@ -277,18 +277,18 @@ impl Engine {
     /// The best discard by the networks alone.
     pub(crate) fn best_by_network(&self, situation: &Situation) -> Valued {
         let unseen = situation.unseen();
-        let mut search = self.search(situation, &unseen, &Limit::ENDLESS);
+        let mut search = self.search(situation, &unseen, &ThinkingLimit::ENDLESS);
         search.by_network(&situation.hand, &unseen, situation.left)[0]
     }
 
     /// Every discard of a hand of 14 tiles, each valued by all draws that may follow; best first. It
     /// takes some 5,000 hands. That the other seat gets nearer to a win is left out at these draws, so all
     /// discards seem to be worth more than they are; so their mean is put back to what the networks say.
-    /// With [`Weights::wide`] that is expected points.
+    /// With [`NetworkWeights::wide`] that is expected points.
     #[must_use]
     pub fn estimates(&self, situation: &Situation) -> Vec<Valued> {
         let unseen = situation.unseen();
-        let mut search = self.search(situation, &unseen, &Limit::ENDLESS);
+        let mut search = self.search(situation, &unseen, &ThinkingLimit::ENDLESS);
         let (hand, left) = (&situation.hand, situation.left);
         let mut valued = search.by_network(hand, &unseen, left);
         let every = valued.len();
@@ -310,11 +310,11 @@ impl Engine {
         situation: &Situation,
         tile: Tile,
         self_draw: bool,
-        limit: &Limit<'_>,
+        limit: &ThinkingLimit<'_>,
     ) -> bool {
         let choice = self.win_or_wait(situation, tile, self_draw, limit);
         // Nothing can be gained any more after the last tile.
-        let takes_all = situation.left == 0 || self.without.contains(&Idea::Waiting);
+        let takes_all = situation.left == 0 || self.without.contains(&MahjongIdea::Waiting);
         choice.is_some_and(|choice| takes_all || choice.score >= choice.wait)
     }
 
@@ -325,7 +325,7 @@ impl Engine {
         situation: &Situation,
         tile: Tile,
         self_draw: bool,
-        limit: &Limit<'_>,
+        limit: &ThinkingLimit<'_>,
     ) -> Option<WinOrWait> {
         let unseen = situation.unseen();
         let mut search = self.search(situation, &unseen, limit);
@@ -357,14 +357,14 @@ impl Engine {
     /// The other seat as these rivers show it, if it races, to the seat with the first one, which has not seen
     /// these tiles.
     #[must_use]
-    pub fn racer(&self, own: &[Tile], other: &[Tile], unseen: &Hand) -> Racer {
+    pub fn racer(&self, own: &[Tile], other: &[Tile], unseen: &Tiles) -> Racer {
         Racer::of(&self.weights.habits, own, other, unseen)
     }
 
     /// What a hand of 13 tiles is worth before an own draw from a wall of so many tiles, against this
     /// racing seat: the mean over all draws. It takes some 400 hands.
     #[must_use]
-    pub fn before_draw(&self, hand: &Hand, unseen: &Hand, left: u8, racer: &Racer) -> f32 {
+    pub fn before_draw(&self, hand: &Tiles, unseen: &Tiles, left: u8, racer: &Racer) -> f32 {
         let mut search = self.racing(racer);
         match search.before_draw(hand, unseen, left, 0) {
             Ok(value) => value,
@@ -377,8 +377,8 @@ impl Engine {
     #[must_use]
     pub fn through_other(
         &self,
-        hand: &Hand,
-        unseen: &Hand,
+        hand: &Tiles,
+        unseen: &Tiles,
         left: u8,
         racer: &Racer,
         wait: f32,
@@ -386,15 +386,15 @@ impl Engine {
         self.racing(racer).through_other(hand, unseen, left, wait)
     }
 
-    fn racing(&self, racer: &Racer) -> Search<'_, '_> {
-        Search {
+    fn racing(&self, racer: &Racer) -> DiscardSearch<'_, '_> {
+        DiscardSearch {
             weights: &self.weights,
             passive: 0.0,
             draws: racer.draws,
             discards: racer.discards,
             racer: racer.clone(),
             looks_ahead: true,
-            limit: &Limit::ENDLESS,
+            limit: &ThinkingLimit::ENDLESS,
             three_suits: false,
             work: 0,
             last: Last::default(),
@@ -404,27 +404,27 @@ impl Engine {
     fn search<'a, 'b>(
         &'a self,
         situation: &Situation,
-        unseen: &Hand,
-        limit: &'a Limit<'b>,
-    ) -> Search<'a, 'b> {
+        unseen: &Tiles,
+        limit: &'a ThinkingLimit<'b>,
+    ) -> DiscardSearch<'a, 'b> {
         let mut racer = self.racer(&situation.own_river, &situation.other_river, unseen);
-        if self.without.contains(&Idea::Danger) {
+        if self.without.contains(&MahjongIdea::Danger) {
             racer.danger = [0.0; KINDS];
         }
-        if self.without.contains(&Idea::Chances) {
+        if self.without.contains(&MahjongIdea::Chances) {
             racer.draws = [1.0; KINDS];
             racer.discards = [1.0; KINDS];
             racer.chances = Chances::EQUAL;
         }
         let passive = passive(&self.weights.habits, situation);
         let mixed = |factor: f32| passive + (1.0 - passive) * factor;
-        Search {
+        DiscardSearch {
             weights: &self.weights,
             passive,
             draws: racer.draws.map(mixed),
             discards: racer.discards.map(mixed),
             racer,
-            looks_ahead: !self.without.contains(&Idea::Ahead),
+            looks_ahead: !self.without.contains(&MahjongIdea::Ahead),
             limit,
             three_suits: situation.three_suits,
             work: 0,
@@ -433,15 +433,15 @@ impl Engine {
     }
 }
 
-impl Search<'_, '_> {
+impl DiscardSearch<'_, '_> {
     /// What a hand of 14 tiles scores, if it wins.
-    fn score(&self, hand: &Hand, left: u8) -> Option<f32> {
+    fn score(&self, hand: &Tiles, left: u8) -> Option<f32> {
         let faan = faan(hand, self.three_suits)?;
         Some((PAY * faan + u32::from(left)) as f32)
     }
 
     /// A hand as both networks see it.
-    fn views(&self, hand: &Hand, unseen: &Hand) -> Views {
+    fn views(&self, hand: &Tiles, unseen: &Tiles) -> Views {
         let is_possible = [self.passive > 0.0, self.passive < 1.0];
         let of = |chances: &Chances| Suits::of(hand, unseen, chances);
         let racing = || self.weights.racing.prepared(of(&self.racer.chances));
@@ -452,7 +452,7 @@ impl Search<'_, '_> {
     }
 
     /// The same without a tile.
-    fn without(&self, views: &Views, tile: Tile, unseen: &Hand) -> Views {
+    fn without(&self, views: &Views, tile: Tile, unseen: &Tiles) -> Views {
         let of = |suits: &Option<Suits>, chances: &Chances| {
             suits.map(|suits| suits.without(tile, unseen, chances))
         };
@@ -484,7 +484,7 @@ impl Search<'_, '_> {
     }
 
     /// The discards by the networks, best first; each may be claimed.
-    fn by_network(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
+    fn by_network(&mut self, hand: &Tiles, unseen: &Tiles, left: u8) -> Vec<Valued> {
         let all = self.views(hand, unseen);
         let mut valued: Vec<Valued> = Vec::with_capacity(14);
         for tile in hand.kinds() {
@@ -499,7 +499,7 @@ impl Search<'_, '_> {
 
     /// The discards, best first: by the networks, then the good ones by all draws, then the best
     /// ones by two draws each.
-    fn discards(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
+    fn discards(&mut self, hand: &Tiles, unseen: &Tiles, left: u8) -> Vec<Valued> {
         let mut valued = self.by_network(hand, unseen, left);
         for (depth, margin) in [(0, MARGIN), (1, NEAR)] {
             let near = near(&valued, margin);
@@ -522,8 +522,8 @@ impl Search<'_, '_> {
     fn deepen(
         &mut self,
         valued: &mut Vec<Valued>,
-        hand: &Hand,
-        unseen: &Hand,
+        hand: &Tiles,
+        unseen: &Tiles,
         left: u8,
         depth: u8,
         near: usize,
@@ -544,8 +544,8 @@ impl Search<'_, '_> {
     /// win, and then follows an own draw.
     fn after_discard(
         &mut self,
-        hand: &Hand,
-        unseen: &Hand,
+        hand: &Tiles,
+        unseen: &Tiles,
         left: u8,
         depth: u8,
     ) -> Result<f32, Over> {
@@ -559,7 +559,7 @@ impl Search<'_, '_> {
 
     /// What a hand of 13 tiles is worth when the other one has drawn and left so many tiles, if it is
     /// worth so much before the own draw that follows: the other one may win, and its discard may.
-    fn through_other(&self, hand: &Hand, unseen: &Hand, left: u8, wait: f32) -> f32 {
+    fn through_other(&self, hand: &Tiles, unseen: &Tiles, left: u8, wait: f32) -> f32 {
         let total = unseen.len() as f32;
         let lost = (1.0 - self.passive) * self.racer.self_draw;
         let loss = self.racer.loss;
@@ -580,8 +580,8 @@ impl Search<'_, '_> {
     /// What a hand of 13 tiles is worth before an own draw from a wall of so many tiles.
     fn before_draw(
         &mut self,
-        hand: &Hand,
-        unseen: &Hand,
+        hand: &Tiles,
+        unseen: &Tiles,
         left: u8,
         depth: u8,
     ) -> Result<f32, Over> {

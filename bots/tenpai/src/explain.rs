@@ -13,16 +13,16 @@ use rand::{Rng, RngExt as _};
 use crate::{
     engine::Situation,
     shanten::Shanten,
-    tile::{Hand, Tile},
+    tile::{Tile, Tiles},
 };
 
-/// What the other seat was dealt and has drawn.
+/// One explanation of the other seat's discards: a deal and draws that lead to them.
 #[derive(Clone, Debug)]
-pub struct Explanation {
+pub struct HandExplanation {
     /// The seat now.
     pub seat: Shanten,
     /// The tiles that are unseen and not in its hand.
-    pub rest: Hand,
+    pub rest: Tiles,
     /// What it was dealt, 13 tiles, and what it has drawn, in order.
     tiles: Vec<Tile>,
     weight: f64,
@@ -47,18 +47,18 @@ pub fn explaining(
     changes: usize,
     is_late: impl Fn() -> bool,
     rng: &mut impl Rng,
-) -> Option<Vec<Explanation>> {
+) -> Option<Vec<HandExplanation>> {
     let river = situation.other_river.iter().copied();
-    let hidden = river.fold(situation.unseen(), Hand::with);
+    let hidden = river.fold(situation.unseen(), Tiles::with);
     let mut dealt: Vec<Tile> = hidden.tiles().collect();
-    let mut all: Vec<Explanation> = (0..2 * count)
+    let mut all: Vec<HandExplanation> = (0..2 * count)
         .map(|_| {
             for at in 0..DEALT {
                 let other = rng.random_range(at..dealt.len());
                 dealt.swap(at, other);
             }
             let (hand, rest) = dealt.split_at(DEALT);
-            Explanation {
+            HandExplanation {
                 seat: Shanten::new(hand),
                 rest: rest.iter().copied().collect(),
                 tiles: hand.to_vec(),
@@ -102,7 +102,7 @@ pub fn explaining(
 
 /// Changes each of these so often; none if it is late.
 fn change(
-    all: &mut [Explanation],
+    all: &mut [HandExplanation],
     changes: usize,
     rivers: Rivers<'_>,
     is_late: &impl Fn() -> bool,
@@ -119,7 +119,7 @@ fn change(
     Some(())
 }
 
-impl Explanation {
+impl HandExplanation {
     /// The other seat did not win with this discard.
     fn passes(&mut self, tile: Tile) {
         if !self.seat.passes(tile) {
@@ -130,7 +130,7 @@ impl Explanation {
     /// The other seat drew something that it did not win with, and discarded this tile.
     fn discards(&mut self, tile: Tile, rng: &mut impl Rng) {
         let total = self.rest.len() as f64;
-        let mut possible = Hand::EMPTY;
+        let mut possible = Tiles::EMPTY;
         let mut sum = 0;
         for drawn in self.rest.kinds() {
             if { self.seat }.explains(drawn, tile) {
@@ -223,7 +223,11 @@ impl Shanten {
 }
 
 /// So many of these, drawn by their weights; none if all weights are 0.
-fn redrawn(all: &[Explanation], count: usize, rng: &mut impl Rng) -> Option<Vec<Explanation>> {
+fn redrawn(
+    all: &[HandExplanation],
+    count: usize,
+    rng: &mut impl Rng,
+) -> Option<Vec<HandExplanation>> {
     let sum: f64 = all.iter().map(|one| one.weight).sum();
     if sum == 0.0 {
         return None;
@@ -235,7 +239,7 @@ fn redrawn(all: &[Explanation], count: usize, rng: &mut impl Rng) -> Option<Vec<
     for one in all {
         before += one.weight / sum * count as f64;
         while drawn.len() < count && drawn.len() as f64 + begin < before {
-            drawn.push(Explanation {
+            drawn.push(HandExplanation {
                 weight: 1.0,
                 ..one.clone()
             });

@@ -7,11 +7,11 @@
 mod wide;
 
 pub use wide::{AHEAD, WIDE_ROWS};
-use wide::{Ahead, RISKY};
+use wide::{AheadFeatures, RISKY};
 
 use crate::{
-    shapes::{Id, LARGEST, PARTS, Shapes, TerminalId, shapes},
-    tile::{Hand, KINDS, RANKS, Ranks, SUITS, Tile},
+    shapes::{LARGEST, PARTS, RanksShapeId, Shapes, TerminalId, shapes},
+    tile::{KINDS, RANKS, Ranks, SUITS, Tile, Tiles},
     value::faan,
 };
 
@@ -105,7 +105,7 @@ impl Threat {
         self_draw: f32,
         danger: &[f32; KINDS],
         held: &[f32; KINDS],
-        unseen: &Hand,
+        unseen: &Tiles,
     ) -> Self {
         let class = |bounds: &[f32], chance: f32| {
             bounds.iter().filter(|&&bound| chance > bound).count() as u8
@@ -196,15 +196,15 @@ impl Chances {
 
 /// A suit of a hand and its unseen tiles, and all that follows from them alone.
 #[derive(Clone, Copy, Debug)]
-pub struct Suit {
+pub struct SuitFeatures {
     ranks: Ranks,
     /// Unseen tiles, and those below too, in units of 1 / [`CERTAIN`], by their chances.
     unseen: [u16; RANKS],
     /// The same if the hand is ready.
     waits: [u16; RANKS],
-    id: Id,
+    id: RanksShapeId,
     /// With one tile more of a rank.
-    more: [Id; RANKS],
+    more: [RanksShapeId; RANKS],
     terminal: TerminalId,
     /// With one more of ranks 1, 2, 3, 7, 8, 9.
     more_terminal: [TerminalId; 6],
@@ -227,7 +227,7 @@ pub struct Suit {
 
 const TERMINAL_RANKS: [usize; 6] = [0, 1, 2, 6, 7, 8];
 
-impl Suit {
+impl SuitFeatures {
     fn new(shapes: &Shapes, at: usize, ranks: Ranks, unseen: Ranks, chances: &Chances) -> Self {
         let id = shapes.id(ranks);
         let terminal = shapes.terminals().id(ranks);
@@ -287,17 +287,18 @@ impl Suit {
 /// The suits of a hand of 13 tiles.
 #[derive(Clone, Copy, Debug)]
 pub struct Suits {
-    each: [Suit; SUITS],
+    each: [SuitFeatures; SUITS],
     /// What only a wide network sees.
-    ahead: Option<Ahead>,
+    ahead: Option<AheadFeatures>,
 }
 
 impl Suits {
     /// Those of this hand, where these tiles are unseen.
     #[must_use]
-    pub fn of(hand: &Hand, unseen: &Hand, chances: &Chances) -> Self {
+    pub fn of(hand: &Tiles, unseen: &Tiles, chances: &Chances) -> Self {
         let shapes = shapes();
-        let suit = |suit| Suit::new(shapes, suit, hand.suits[suit], unseen.suits[suit], chances);
+        let suit =
+            |suit| SuitFeatures::new(shapes, suit, hand.suits[suit], unseen.suits[suit], chances);
         Self {
             each: [0, 1, 2].map(suit),
             ahead: None,
@@ -306,19 +307,19 @@ impl Suits {
 
     /// The same without a tile that the hand has.
     #[must_use]
-    pub fn without(&self, tile: Tile, unseen: &Hand, chances: &Chances) -> Self {
+    pub fn without(&self, tile: Tile, unseen: &Tiles, chances: &Chances) -> Self {
         let mut suits = *self;
         let at = tile.suit();
         let ranks = self.each[at].ranks.without(tile.rank());
-        suits.each[at] = Suit::new(shapes(), at, ranks, unseen.suits[at], chances);
+        suits.each[at] = SuitFeatures::new(shapes(), at, ranks, unseen.suits[at], chances);
         if let Some(ahead) = &mut suits.ahead {
             ahead.change(&suits.each, at);
         }
         suits
     }
 
-    fn hand(&self) -> Hand {
-        Hand {
+    fn hand(&self) -> Tiles {
+        Tiles {
             suits: self.each.each_ref().map(|suit| suit.ranks),
         }
     }
@@ -336,7 +337,7 @@ impl Suits {
         let sorted = order.map(|at| &self.each[at]);
         let [first, second, third] = sorted;
         let mut pairs = [(first, second), (first, third), (second, third)]
-            .map(|(one, other)| Pair::new(shapes, one, other));
+            .map(|(one, other)| SuitPair::new(shapes, one, other));
         let turn = usize::from(left / 2).min(TURNS - 1);
 
         let mut rows = Rows {
@@ -367,7 +368,8 @@ impl Suits {
         rows.push(SIZES + 14 * usize::from(first.size.min(13)) + usize::from(second.size.min(13)));
         rows.push(ROOTS_OF_TWO + roots(&[first, second]));
         rows.push(TURN + turn);
-        let least = |pick: fn(&Pair) -> Goal| pairs.iter().map(|pair| pick(pair).lacking).min();
+        let least =
+            |pick: fn(&SuitPair) -> GoalDistance| pairs.iter().map(|pair| pick(pair).lacking).min();
         let timed = [
             any.lacking,
             least(|pair| pair.melds).unwrap_or(0),
@@ -420,7 +422,7 @@ impl Suits {
     fn order(&self) -> [usize; SUITS] {
         let mut order = [0, 1, 2];
         order.sort_unstable_by_key(|&at| {
-            let suit: &Suit = &self.each[at];
+            let suit: &SuitFeatures = &self.each[at];
             std::cmp::Reverse(
                 32 * u32::from(suit.size) + 4 * u32::from(suit.pairs) + u32::from(suit.fours),
             )
@@ -433,12 +435,12 @@ impl Suits {
     pub fn shanten(&self) -> i8 {
         let [one, two, three] = &self.each;
         let pairs = [(one, two), (one, three), (two, three)];
-        let pairs = pairs.map(|(one, other)| Pair::new(shapes(), one, other));
+        let pairs = pairs.map(|(one, other)| SuitPair::new(shapes(), one, other));
         self.any(&pairs).lacking as i8 - 1
     }
 
     /// What the hand lacks for melds or seven pairs in any two suits.
-    fn any(&self, pairs: &[Pair; 3]) -> Goal {
+    fn any(&self, pairs: &[SuitPair; 3]) -> GoalDistance {
         let lacks = pairs.iter().flat_map(|pair| {
             [
                 (pair.melds.lacking, pair.nearer),
@@ -449,7 +451,7 @@ impl Suits {
         let nearest = lacks.filter(|one| one.0 == least);
         let nearer = nearest.fold(0, |all, one| all | one.1);
         let kinds = (0..SUITS * RANKS).filter(|kind| nearer >> kind & 1 == 1);
-        Goal {
+        GoalDistance {
             lacking: least,
             unseen: kinds
                 .map(|kind| self.each[kind / RANKS].unseen[kind % RANKS])
@@ -458,8 +460,8 @@ impl Suits {
     }
 
     /// The row for what a ready hand waits for: how many unseen tiles, and their mean value.
-    fn ready(&self, pairs: &[Pair; 3], left: u8) -> usize {
-        let is_ready = |pair: &Pair| pair.melds.lacking == 1 || pair.seven_pairs.lacking == 1;
+    fn ready(&self, pairs: &[SuitPair; 3], left: u8) -> usize {
+        let is_ready = |pair: &SuitPair| pair.melds.lacking == 1 || pair.seven_pairs.lacking == 1;
         if !pairs.iter().any(is_ready) {
             return READY;
         }
@@ -499,7 +501,7 @@ impl Rows {
         self.len += 1;
     }
 
-    fn goal(&mut self, goal: Goal) {
+    fn goal(&mut self, goal: GoalDistance) {
         let class = usize::from(CLASS[tiles(goal.unseen).min(127)]);
         self.push(self.len * GOAL + distance(goal.lacking) * CLASSES + class);
     }
@@ -525,9 +527,9 @@ fn distance(lacking: u8) -> usize {
     usize::from(lacking.saturating_sub(1)).min(DISTANCES - 1)
 }
 
-/// What a hand lacks for a kind of winning hand, and how many unseen tiles bring it nearer.
+/// The distance of a hand from a kind of winning hand, and how many unseen tiles bring it nearer.
 #[derive(Clone, Copy, Debug)]
-struct Goal {
+struct GoalDistance {
     lacking: u8,
     unseen: u16,
 }
@@ -535,7 +537,7 @@ struct Goal {
 /// A bit for each kind of tile.
 type Kinds = u32;
 
-impl Goal {
+impl GoalDistance {
     const fn order(self) -> u32 {
         4096 * self.lacking as u32 + (4095 - self.unseen as u32)
     }
@@ -543,19 +545,19 @@ impl Goal {
 
 /// Two suits of a hand.
 #[derive(Clone, Copy)]
-struct Pair {
-    melds: Goal,
+struct SuitPair {
+    melds: GoalDistance,
     /// The tiles that bring melds nearer.
     nearer: Kinds,
-    seven_pairs: Goal,
+    seven_pairs: GoalDistance,
     /// The tiles that bring seven pairs nearer.
     paired: Kinds,
-    triplets: Goal,
-    terminals: Goal,
+    triplets: GoalDistance,
+    terminals: GoalDistance,
 }
 
-impl Pair {
-    fn new(shapes: &Shapes, one: &Suit, other: &Suit) -> Self {
+impl SuitPair {
+    fn new(shapes: &Shapes, one: &SuitFeatures, other: &SuitFeatures) -> Self {
         let lacking = shapes.lacking_of_two(one.id, other.id);
         let mut unseen = 0;
         let mut bits = [0; 2];
@@ -568,7 +570,7 @@ impl Pair {
             bits[1] |= Kinds::from(nearer) << rank;
         }
         let nearer = bits[0] << one.shift | bits[1] << other.shift;
-        let melds = Goal { lacking, unseen };
+        let melds = GoalDistance { lacking, unseen };
 
         let table = shapes.terminals();
         let lacking = table.lacking_of_two(one.terminal, other.terminal);
@@ -591,21 +593,21 @@ impl Pair {
             seven_pairs: pairs,
             paired,
             triplets: triplets(&[one, other]),
-            terminals: Goal { lacking, unseen },
+            terminals: GoalDistance { lacking, unseen },
         }
     }
 }
 
-fn flush(shapes: &Shapes, suit: &Suit) -> Goal {
+fn flush(shapes: &Shapes, suit: &SuitFeatures) -> GoalDistance {
     let lacking = shapes.lacking(suit.id);
     let unseen = (0..RANKS)
         .filter(|&rank| shapes.lacking(suit.more[rank]) < lacking)
         .map(|rank| suit.unseen[rank])
         .sum();
-    Goal { lacking, unseen }
+    GoalDistance { lacking, unseen }
 }
 
-fn terminals(shapes: &Shapes, suit: &Suit) -> Goal {
+fn terminals(shapes: &Shapes, suit: &SuitFeatures) -> GoalDistance {
     let table = shapes.terminals();
     let lacking = table.lacking(suit.terminal);
     let unseen = TERMINAL_RANKS
@@ -614,13 +616,13 @@ fn terminals(shapes: &Shapes, suit: &Suit) -> Goal {
         .filter(|&(at, _)| table.lacking(suit.more_terminal[at]) < lacking)
         .map(|(_, rank)| suit.unseen[rank])
         .sum();
-    Goal { lacking, unseen }
+    GoalDistance { lacking, unseen }
 }
 
 /// A pair lacks one tile where there is a single for it, otherwise two.
-fn seven_pairs(suits: &[&Suit]) -> Goal {
-    let sum = |of: fn(&Suit) -> u8| suits.iter().map(|suit| of(suit)).sum::<u8>();
-    let tiles = |of: fn(&Suit) -> u16| suits.iter().map(|suit| of(suit)).sum::<u16>();
+fn seven_pairs(suits: &[&SuitFeatures]) -> GoalDistance {
+    let sum = |of: fn(&SuitFeatures) -> u8| suits.iter().map(|suit| of(suit)).sum::<u8>();
+    let tiles = |of: fn(&SuitFeatures) -> u16| suits.iter().map(|suit| of(suit)).sum::<u16>();
     let pairs = sum(|suit| suit.pairs).min(7);
     let singles = sum(|suit| suit.singles);
     let missing = 7 - pairs;
@@ -628,13 +630,13 @@ fn seven_pairs(suits: &[&Suit]) -> Goal {
     if missing > singles {
         unseen += tiles(|suit| suit.unseen_of_even);
     }
-    Goal {
+    GoalDistance {
         lacking: missing + missing.saturating_sub(singles),
         unseen,
     }
 }
 
-fn triplets(suits: &[&Suit]) -> Goal {
+fn triplets(suits: &[&SuitFeatures]) -> GoalDistance {
     let mut held = [0_u8; 4];
     let mut unseen_of = [0_u16; 4];
     for suit in suits {
@@ -655,7 +657,7 @@ fn triplets(suits: &[&Suit]) -> Goal {
             }
         }
     }
-    Goal { lacking, unseen }
+    GoalDistance { lacking, unseen }
 }
 
 /// What four triplets and a pair lack, by how many ranks are held 0, 1, 2, and 3 times or more.
@@ -672,8 +674,9 @@ fn lacking_triplets(held: [u8; 4]) -> u8 {
 }
 
 /// By four, three and two of a kind.
-fn roots(suits: &[&Suit]) -> usize {
-    let sum = |of: fn(&Suit) -> u8| usize::from(suits.iter().map(|suit| of(suit)).sum::<u8>());
+fn roots(suits: &[&SuitFeatures]) -> usize {
+    let sum =
+        |of: fn(&SuitFeatures) -> u8| usize::from(suits.iter().map(|suit| of(suit)).sum::<u8>());
     let fours = sum(|suit| suit.fours);
     let threes = sum(|suit| suit.held[3]) - fours;
     let pairs = sum(|suit| suit.held[2]);

@@ -17,11 +17,11 @@ mod value;
 mod weights;
 
 pub use divide::divided;
-pub use engine::{Engine, Idea, Limit, Situation, Valued, WinOrWait};
+pub use engine::{MahjongEngine, MahjongIdea, Situation, ThinkingLimit, Valued, WinOrWait};
 pub use shanten::Shanten;
-pub use tile::{COPIES, Hand, KINDS, Tile, shuffle};
+pub use tile::{COPIES, KINDS, Tile, Tiles, shuffle};
 pub use value::faan;
-pub use weights::{Weights, WeightsError};
+pub use weights::{NetworkWeights, NetworkWeightsError};
 
 /// Builds the tables, if they have not been built yet. It takes some tens of milliseconds, so a
 /// program with a time limit should do it early.

@@ -12,14 +12,14 @@ pub const FIXED: f32 = 4096.0;
 const LANES: usize = 16;
 
 /// The network against a seat that never wins.
-pub type PassiveNetwork = Network<i16, 32, 16>;
+pub type PassiveNetwork = NeuralNetwork<i16, 32, 16>;
 /// The network against a seat that races.
-pub type RacingNetwork = Network<i8, 64, 32>;
+pub type RacingNetwork = NeuralNetwork<i8, 64, 32>;
 /// The same where more memory is allowed.
-pub type WideNetwork = Network<i8, 128, 32>;
+pub type WideNetwork = NeuralNetwork<i8, 128, 32>;
 
-/// How the rows of a first layer are stored.
-pub trait Stored {
+/// The storage of the rows of a first layer.
+pub trait RowStorage {
     /// How many bytes a number takes.
     const BYTES: usize;
     /// What 1 is among them.
@@ -35,7 +35,7 @@ pub trait Stored {
     fn store(number: f32, bytes: &mut Vec<u8>);
 }
 
-impl Stored for i16 {
+impl RowStorage for i16 {
     const BYTES: usize = 2;
     const ONE: f32 = FIXED;
     const LARGEST: f32 = Self::MAX as f32 / FIXED;
@@ -54,7 +54,7 @@ impl Stored for i16 {
     }
 }
 
-impl Stored for i8 {
+impl RowStorage for i8 {
     const BYTES: usize = 1;
     const ONE: f32 = 64.0;
     const LARGEST: f32 = Self::MAX as f32 / Self::ONE;
@@ -106,10 +106,10 @@ impl Layout {
     pub const WIDE: Self = WideNetwork::layout(WIDE_ROWS);
 }
 
-/// The weights of a network: the rows of the first layer as they are [`Stored`], and two bytes for each of
+/// The weights of a network: the rows of the first layer as they are [`RowStorage`], and two bytes for each of
 /// the others.
 #[derive(Clone, Debug)]
-pub struct Network<N, const FIRST: usize, const SECOND: usize> {
+pub struct NeuralNetwork<N, const FIRST: usize, const SECOND: usize> {
     rows: Cow<'static, [u8]>,
     second: [[f32; SECOND]; FIRST],
     offsets: [f32; SECOND],
@@ -118,7 +118,7 @@ pub struct Network<N, const FIRST: usize, const SECOND: usize> {
     stored: PhantomData<N>,
 }
 
-impl<N: Stored, const FIRST: usize, const SECOND: usize> Network<N, FIRST, SECOND> {
+impl<N: RowStorage, const FIRST: usize, const SECOND: usize> NeuralNetwork<N, FIRST, SECOND> {
     /// The width of the first layer.
     pub const FIRST: usize = FIRST;
     /// The width of the second layer.
@@ -205,7 +205,7 @@ impl<N: Stored, const FIRST: usize, const SECOND: usize> Network<N, FIRST, SECON
     }
 }
 
-impl<const FIRST: usize, const SECOND: usize> Network<i8, FIRST, SECOND> {
+impl<const FIRST: usize, const SECOND: usize> NeuralNetwork<i8, FIRST, SECOND> {
     /// The same as [`value`](Self::value), with less work where most rows are those of the last hand.
     #[inline]
     pub(crate) fn value_after<const MOST: usize>(
@@ -277,7 +277,7 @@ impl<const WIDTH: usize, const MOST: usize> Sums<WIDTH, MOST> {
 
 /// The neurons of a first layer: the sums of these rows of weights.
 #[inline]
-pub(crate) fn first_layer<N: Stored, const WIDTH: usize>(
+pub(crate) fn first_layer<N: RowStorage, const WIDTH: usize>(
     weights: &[u8],
     rows: &[u16],
 ) -> [f32; WIDTH] {
@@ -316,8 +316,8 @@ mod tests {
     use super::*;
 
     /// Any weights, and the same hand by sums of whole rows.
-    fn a_value_is_the_sum_of_its_rows<N: Stored, const FIRST: usize, const SECOND: usize>() {
-        let layout = Network::<N, FIRST, SECOND>::layout(40);
+    fn a_value_is_the_sum_of_its_rows<N: RowStorage, const FIRST: usize, const SECOND: usize>() {
+        let layout = NeuralNetwork::<N, FIRST, SECOND>::layout(40);
         // Numbers that are stored exactly.
         let weights: Vec<f32> = (0..layout.weights)
             .map(|at| {
@@ -326,9 +326,9 @@ mod tests {
             })
             .collect();
         let mut bytes = Vec::new();
-        Network::<N, FIRST, SECOND>::store(&weights, &mut bytes);
+        NeuralNetwork::<N, FIRST, SECOND>::store(&weights, &mut bytes);
         assert_eq!(bytes.len(), layout.bytes);
-        let network = Network::<N, FIRST, SECOND>::new(bytes.into());
+        let network = NeuralNetwork::<N, FIRST, SECOND>::new(bytes.into());
         let taken = [3, 17, 0, 39, 17];
         let first: Vec<f32> = (0..FIRST)
             .map(|column| threshold(taken.iter().map(|row| weights[row * FIRST + column]).sum()))

@@ -7,8 +7,8 @@
 use crate::{
     engine::Situation,
     features::{CERTAIN, Chances, Threat},
-    reader::{Reader, sight},
-    tile::{Hand, KINDS, RANKS, SUITS, Tile},
+    reader::{SuitNetwork, sight},
+    tile::{KINDS, RANKS, SUITS, Tile, Tiles},
 };
 
 /// The classes of the number of discards before.
@@ -30,9 +30,9 @@ pub fn turn(discards: usize) -> usize {
 #[derive(Clone, Debug)]
 pub struct Habits {
     /// Of all that a seat has seen.
-    pub hand: Reader<READINGS>,
+    pub hand: SuitNetwork<READINGS>,
     /// Of the rivers alone.
-    pub throws: Reader<THROWS>,
+    pub throws: SuitNetwork<THROWS>,
     /// By turn: the points of its win.
     pub loss: [f32; TURNS],
 }
@@ -42,7 +42,7 @@ impl Habits {
     /// rivers, as a logarithm.
     fn thrown(&self, own: &[Tile], other: &[Tile], tile: Tile) -> f32 {
         let hidden = own.iter().chain(other).copied();
-        let hidden = hidden.fold(Hand::FULL, Hand::without);
+        let hidden = hidden.fold(Tiles::FULL, Tiles::without);
         let read = self.throws.read(&sight(own, other, &hidden));
         likelihood(&read, &hidden)[tile.index()]
             .ln()
@@ -55,7 +55,7 @@ const LARGEST: f32 = 4.0;
 
 /// By kind, how much likelier than any other of these tiles one is discarded, by what was read.
 #[must_use]
-pub fn likelihood(read: &[[f32; THROWS]; SUITS], hidden: &Hand) -> [f32; KINDS] {
+pub fn likelihood(read: &[[f32; THROWS]; SUITS], hidden: &Tiles) -> [f32; KINDS] {
     even(hidden, |tile| read[tile.suit()][tile.rank()].exp())
 }
 
@@ -81,14 +81,14 @@ pub struct Racer {
 impl Racer {
     /// As these rivers show it to the seat with the first one, which has not seen these tiles.
     #[must_use]
-    pub fn of(habits: &Habits, own: &[Tile], other: &[Tile], unseen: &Hand) -> Self {
+    pub fn of(habits: &Habits, own: &[Tile], other: &[Tile], unseen: &Tiles) -> Self {
         let read = habits.hand.read(&sight(own, other, unseen));
         Self::read(&read, habits.loss[turn(other.len())], unseen)
     }
 
     /// As a reader of its hand says, if its win costs so many points.
     #[must_use]
-    pub fn read(read: &[[f32; READINGS]; SUITS], loss: f32, unseen: &Hand) -> Self {
+    pub fn read(read: &[[f32; READINGS]; SUITS], loss: f32, unseen: &Tiles) -> Self {
         let chance = |tile: Tile, part: usize| {
             1.0 / (1.0 + (-read[tile.suit()][part * RANKS + tile.rank()]).exp())
         };
@@ -124,7 +124,7 @@ impl Racer {
 }
 
 /// Factors by kind whose mean over all these tiles is 1.
-fn even(tiles: &Hand, factor: impl Fn(Tile) -> f32) -> [f32; KINDS] {
+fn even(tiles: &Tiles, factor: impl Fn(Tile) -> f32) -> [f32; KINDS] {
     let factors: [f32; KINDS] = std::array::from_fn(|kind| Tile::new(kind).map_or(0.0, &factor));
     let sum = |tile: Tile| f32::from(tiles.count(tile)) * factors[tile.index()];
     let mean = tiles.kinds().map(sum).sum::<f32>() / tiles.len().max(1) as f32;
@@ -169,7 +169,7 @@ fn survived(habits: &Habits, situation: &Situation) -> f32 {
     let turn = |at: usize| {
         let before = (at + usize::from(!situation.began)).min(other.len());
         let later = own[at..].iter().chain(&other[before..]).copied();
-        let unseen = later.fold(now, Hand::with);
+        let unseen = later.fold(now, Tiles::with);
         let racer = Racer::of(habits, &own[..at], &other[..before], &unseen);
         let has_drawn = before < other.len();
         let draw = if has_drawn { racer.self_draw } else { 0.0 };

@@ -13,8 +13,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{
     divide::divided,
-    engine::{Engine, Limit, Situation, Valued},
-    explain::{Explanation, explaining},
+    engine::{MahjongEngine, Situation, ThinkingLimit, Valued},
+    explain::{HandExplanation, explaining},
     tile::{COPIES, Tile, shuffle},
     value::{PAY, faan},
 };
@@ -147,7 +147,7 @@ impl Passive<'_> {
     }
 }
 
-impl Engine {
+impl MahjongEngine {
     /// Those of these discards that may be the best by playouts, best first; none if the time does not
     /// suffice, or if nothing explains the other seat's discards.
     pub(crate) fn by_playouts(
@@ -155,7 +155,7 @@ impl Engine {
         situation: &Situation,
         discards: &[Valued],
         passive: Passive<'_>,
-        limit: &Limit<'_>,
+        limit: &ThinkingLimit<'_>,
     ) -> Option<Vec<Valued>> {
         let situation = Situation {
             passive: Some(0.0),
@@ -167,7 +167,7 @@ impl Engine {
             let rng = &mut random(filter);
             explaining(&situation, EXPLANATIONS, CHANGES, is_late, rng)
         });
-        let others: Vec<Explanation> = filters.into_iter().flatten().flatten().collect();
+        let others: Vec<HandExplanation> = filters.into_iter().flatten().flatten().collect();
         if others.is_empty() {
             return None;
         }
@@ -211,10 +211,10 @@ impl Engine {
         &self,
         situation: &Situation,
         mut discard: Tile,
-        other: &Explanation,
+        other: &HandExplanation,
         wall: &[Tile],
     ) -> f32 {
-        let at_once = Limit::hands(1);
+        let at_once = ThinkingLimit::hands(1);
         let mut turns = 0;
         let mut now = situation.clone();
         let mut seat = other.seat;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::{
     network::{FIXED, add, first_layer, threshold},
-    tile::{Hand, RANKS, SUITS, Tile},
+    tile::{RANKS, SUITS, Tile, Tiles},
 };
 
 /// The width of the first layer.
@@ -82,7 +82,7 @@ impl std::ops::Deref for SuitRows {
 /// What a reader is shown, by suit: the rivers, of which the other seat's is the second one, and the
 /// tiles that are not seen.
 #[must_use]
-pub fn sight(own: &[Tile], other: &[Tile], unseen: &Hand) -> [SuitRows; SUITS] {
+pub fn sight(own: &[Tile], other: &[Tile], unseen: &Tiles) -> [SuitRows; SUITS] {
     let turn = other.len().min(TURNS - 1);
     let part = (other.len() / 3).min(PARTS - 1);
     [0, 1, 2].map(|suit| {
@@ -145,9 +145,9 @@ pub fn sight(own: &[Tile], other: &[Tile], unseen: &Hand) -> [SuitRows; SUITS] {
 /// A network that says so many numbers of each suit. It is asked once or a few times for an answer, so its
 /// weights are read where they lie.
 #[derive(Clone, Debug)]
-pub struct Reader<const OUTPUTS: usize>(Cow<'static, [u8]>);
+pub struct SuitNetwork<const OUTPUTS: usize>(Cow<'static, [u8]>);
 
-impl<const OUTPUTS: usize> Reader<OUTPUTS> {
+impl<const OUTPUTS: usize> SuitNetwork<OUTPUTS> {
     /// Of [`weights`] weights in units of 1 / [`FIXED`], two bytes each.
     pub(crate) const fn new(weights: Cow<'static, [u8]>) -> Self {
         Self(weights)

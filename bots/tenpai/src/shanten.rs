@@ -3,8 +3,8 @@
 //! tile. It takes every win.
 
 use crate::{
-    shapes::{Id, Shapes, shapes},
-    tile::{COPIES, Hand, RANKS, Ranks, SUITS, Tile},
+    shapes::{RanksShapeId, Shapes, shapes},
+    tile::{COPIES, RANKS, Ranks, SUITS, Tile, Tiles},
     value::faan,
 };
 
@@ -12,20 +12,20 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shanten {
     /// What it holds: 13 tiles.
-    pub hand: Hand,
+    pub hand: Tiles,
     /// What it has not seen.
-    unseen: Hand,
+    unseen: Tiles,
 }
 
 /// A suit of a hand, as far as the distance to a win depends on it.
 #[derive(Clone, Copy)]
-struct Part {
-    id: Id,
+struct HandSuit {
+    id: RanksShapeId,
     pairs: u8,
     singles: u8,
 }
 
-impl Part {
+impl HandSuit {
     fn of(shapes: &Shapes, ranks: Ranks) -> Self {
         let singles = ranks.odd().count_ones() as u8;
         Self {
@@ -60,17 +60,17 @@ impl Part {
 const OTHERS: [[usize; 2]; SUITS] = [[1, 2], [0, 2], [0, 1]];
 
 /// All suits of a hand.
-struct Parts<'a> {
+struct HandSuits<'a> {
     shapes: &'a Shapes,
-    hand: Hand,
-    parts: [Part; SUITS],
+    hand: Tiles,
+    parts: [HandSuit; SUITS],
     /// By suit: what the other two lack.
     without: [u8; SUITS],
 }
 
-impl<'a> Parts<'a> {
-    fn of(shapes: &'a Shapes, hand: Hand) -> Self {
-        let parts = hand.suits.map(|ranks| Part::of(shapes, ranks));
+impl<'a> HandSuits<'a> {
+    fn of(shapes: &'a Shapes, hand: Tiles) -> Self {
+        let parts = hand.suits.map(|ranks| HandSuit::of(shapes, ranks));
         let [one, two, three] = parts;
         Self {
             shapes,
@@ -86,7 +86,7 @@ impl<'a> Parts<'a> {
 
     /// What the hand lacks if the suit is this one.
     #[inline]
-    fn lacking(&self, suit: usize, part: Part) -> u8 {
+    fn lacking(&self, suit: usize, part: HandSuit) -> u8 {
         let [one, other] = OTHERS[suit];
         let one = part.lacking(self.shapes, self.parts[one]);
         let other = part.lacking(self.shapes, self.parts[other]);
@@ -94,7 +94,7 @@ impl<'a> Parts<'a> {
     }
 
     /// How many of these tiles bring the hand nearer to a win than so many.
-    fn accepted(&self, lacking: u8, unseen: &Hand) -> u32 {
+    fn accepted(&self, lacking: u8, unseen: &Tiles) -> u32 {
         let mut sum = 0;
         for suit in 0..SUITS {
             let ranks = self.hand.suits[suit];
@@ -117,16 +117,16 @@ impl<'a> Parts<'a> {
 /// The discards of a hand of 14 tiles that leave it nearest to a win, with what it lacks then.
 struct Nearest {
     shapes: &'static Shapes,
-    hand: Hand,
+    hand: Tiles,
     tiles: [Tile; 14],
     count: usize,
     lacking: u8,
 }
 
 impl Nearest {
-    fn of(hand: Hand) -> Self {
+    fn of(hand: Tiles) -> Self {
         let shapes = shapes();
-        let parts = Parts::of(shapes, hand);
+        let parts = HandSuits::of(shapes, hand);
         let mut nearest = Self {
             shapes,
             hand,
@@ -157,13 +157,13 @@ impl Nearest {
     }
 
     /// How many of these tiles bring the hand nearer still after this discard, and the tile.
-    fn rank(&self, tile: Tile, unseen: &Hand) -> (u32, Tile) {
-        let parts = Parts::of(self.shapes, self.hand.without(tile));
+    fn rank(&self, tile: Tile, unseen: &Tiles) -> (u32, Tile) {
+        let parts = HandSuits::of(self.shapes, self.hand.without(tile));
         (parts.accepted(self.lacking, unseen), tile)
     }
 
     /// The one that it discards.
-    fn chosen(&self, unseen: &Hand) -> Tile {
+    fn chosen(&self, unseen: &Tiles) -> Tile {
         if let [only] = self.tiles() {
             return *only;
         }
@@ -172,7 +172,7 @@ impl Nearest {
     }
 
     /// Whether that is this one.
-    fn is_chosen(&self, tile: Tile, unseen: &Hand) -> bool {
+    fn is_chosen(&self, tile: Tile, unseen: &Tiles) -> bool {
         let mut others = self.tiles().iter().filter(|&&other| other != tile);
         self.tiles().contains(&tile)
             && (self.count == 1 || {
@@ -192,7 +192,7 @@ impl Shanten {
     pub fn new(dealt: &[Tile]) -> Self {
         Self {
             hand: dealt.iter().copied().collect(),
-            unseen: dealt.iter().copied().fold(Hand::FULL, Hand::without),
+            unseen: dealt.iter().copied().fold(Tiles::FULL, Tiles::without),
         }
     }
 

@@ -30,7 +30,7 @@ pub(crate) mod reading {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Shape {
+struct RanksShape {
     /// By the number of melds: the tiles that they lack, at least.
     bare: [u8; MELDS],
     /// The same with a pair.
@@ -39,7 +39,7 @@ struct Shape {
     readings: u8,
 }
 
-impl Shape {
+impl RanksShape {
     const UNKNOWN: Self = Self {
         bare: [NEVER; MELDS],
         paired: [NEVER; MELDS],
@@ -75,7 +75,7 @@ impl Shape {
 
 /// Finds the place of a suit in a list of all suits of at most 14 tiles. The lists of the four
 /// low ranks are sorted by size, so those that fit to given high ranks are the first ones.
-struct Places {
+struct RanksPlaces {
     /// By the five high ranks: the place of the first suit that has them.
     first: Vec<u32>,
     /// By the four low ranks: their place among all such, by size.
@@ -88,7 +88,7 @@ struct Places {
 
 const LOW_BITS: u32 = 12;
 
-impl Places {
+impl RanksPlaces {
     fn new() -> Self {
         let exists = |ranks: &Ranks| (0..RANKS).all(|rank| ranks.of(rank) <= COPIES);
         let mut lows: Vec<u32> = (0..1 << LOW_BITS)
@@ -144,9 +144,9 @@ impl Places {
 
 /// The shape of a suit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Id(u8);
+pub(crate) struct RanksShapeId(u8);
 
-impl Id {
+impl RanksShapeId {
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
@@ -154,7 +154,7 @@ impl Id {
 
 /// All tables.
 pub(crate) struct Shapes {
-    places: Places,
+    places: RanksPlaces,
     ids: Vec<u8>,
     readings: Vec<u8>,
     /// By a shape: what four melds and a pair lack in this suit alone.
@@ -176,19 +176,19 @@ pub(crate) fn shapes() -> &'static Shapes {
 
 /// Different shapes, each with a number.
 struct Interned {
-    numbers: HashMap<Shape, u16>,
-    shapes: Vec<Shape>,
+    numbers: HashMap<RanksShape, u16>,
+    shapes: Vec<RanksShape>,
 }
 
 impl Interned {
-    fn number(&mut self, shape: Shape) -> u16 {
+    fn number(&mut self, shape: RanksShape) -> u16 {
         *self.numbers.entry(shape).or_insert_with(|| {
             self.shapes.push(shape);
             (self.shapes.len() - 1) as u16
         })
     }
 
-    fn of(&self, number: u16) -> &Shape {
+    fn of(&self, number: u16) -> &RanksShape {
         &self.shapes[usize::from(number)]
     }
 }
@@ -197,13 +197,13 @@ impl Shapes {
     /// Every combination of melds and a pair lacks nothing. A suit that is part of another one
     /// lacks one tile more than that; a suit that contains another one lacks no more than that.
     fn build() -> Self {
-        let places = Places::new();
+        let places = RanksPlaces::new();
         let all = places.all();
         let mut interned = Interned {
             numbers: HashMap::new(),
             shapes: Vec::new(),
         };
-        let mut numbers = vec![interned.number(Shape::UNKNOWN); all.len()];
+        let mut numbers = vec![interned.number(RanksShape::UNKNOWN); all.len()];
         visit(
             Ranks(0),
             0,
@@ -246,9 +246,9 @@ impl Shapes {
         Self::put_together(places, &numbers, &interned)
     }
 
-    fn put_together(places: Places, numbers: &[u16], interned: &Interned) -> Self {
+    fn put_together(places: RanksPlaces, numbers: &[u16], interned: &Interned) -> Self {
         let mut used = vec![None; interned.shapes.len()];
-        let mut shapes: Vec<Shape> = Vec::new();
+        let mut shapes: Vec<RanksShape> = Vec::new();
         let ids = numbers
             .iter()
             .map(|&number| {
@@ -268,37 +268,37 @@ impl Shapes {
             readings: shapes.iter().map(|shape| shape.readings).collect(),
             one: shapes.iter().map(|shape| shape.paired[MELDS - 1]).collect(),
             two,
-            parts: shapes.iter().map(Shape::parts).collect(),
+            parts: shapes.iter().map(RanksShape::parts).collect(),
             terminals: Terminals::build(),
         }
     }
 
     #[inline]
-    pub(crate) fn id(&self, suit: Ranks) -> Id {
-        Id(self.ids[self.places.of(suit)])
+    pub(crate) fn id(&self, suit: Ranks) -> RanksShapeId {
+        RanksShapeId(self.ids[self.places.of(suit)])
     }
 
     /// The readings of a suit if nothing is left over.
     #[inline]
-    pub(crate) fn readings(&self, id: Id) -> u8 {
+    pub(crate) fn readings(&self, id: RanksShapeId) -> u8 {
         self.readings[usize::from(id.0)]
     }
 
     /// What four melds and a pair lack in this suit alone.
     #[inline]
-    pub(crate) fn lacking(&self, id: Id) -> u8 {
+    pub(crate) fn lacking(&self, id: RanksShapeId) -> u8 {
         self.one[usize::from(id.0)]
     }
 
     /// What four melds and a pair in two suits lack.
     #[inline]
-    pub(crate) fn lacking_of_two(&self, one: Id, other: Id) -> u8 {
+    pub(crate) fn lacking_of_two(&self, one: RanksShapeId, other: RanksShapeId) -> u8 {
         self.two[self.one.len() * usize::from(one.0) + usize::from(other.0)]
     }
 
     /// The same by the other suit.
     #[inline]
-    pub(crate) fn lacking_with(&self, one: Id) -> &[u8] {
+    pub(crate) fn lacking_with(&self, one: RanksShapeId) -> &[u8] {
         let count = self.one.len();
         &self.two[count * usize::from(one.0)..][..count]
     }
@@ -306,7 +306,7 @@ impl Shapes {
     /// What a suit lacks for each part that it may be of a hand: one to four melds, then none to three
     /// melds and a pair.
     #[inline]
-    pub(crate) fn parts(&self, id: Id) -> &[u8; PARTS] {
+    pub(crate) fn parts(&self, id: RanksShapeId) -> &[u8; PARTS] {
         &self.parts[usize::from(id.0)]
     }
 
@@ -385,9 +385,9 @@ const HALVES: usize = 125;
 
 impl Terminals {
     fn build() -> Self {
-        let halves: Vec<Shape> = (0..HALVES).map(half).collect();
+        let halves: Vec<RanksShape> = (0..HALVES).map(half).collect();
         let mut numbers = HashMap::new();
-        let mut shapes: Vec<Shape> = Vec::new();
+        let mut shapes: Vec<RanksShape> = Vec::new();
         let mut ids = Vec::with_capacity(HALVES * HALVES);
         for low in &halves {
             for high in &halves {
@@ -430,9 +430,9 @@ impl Terminals {
 
 /// What three ranks lack, the terminal, its neighbour and the one after that: of a triplet of
 /// the terminal, of sequences, and of a pair of the terminal.
-fn half(counts: usize) -> Shape {
+fn half(counts: usize) -> RanksShape {
     let have = [counts % 5, counts / 5 % 5, counts / 25];
-    let mut shape = Shape::UNKNOWN;
+    let mut shape = RanksShape::UNKNOWN;
     for triplets in 0..=1 {
         for sequences in 0..=4 - triplets {
             for pair in [false, true] {
@@ -459,8 +459,8 @@ fn half(counts: usize) -> Shape {
 }
 
 /// What the melds of two halves of a suit lack, more than 9 as 9.
-fn both(low: &Shape, high: &Shape) -> Shape {
-    let mut both = Shape::UNKNOWN;
+fn both(low: &RanksShape, high: &RanksShape) -> RanksShape {
+    let mut both = RanksShape::UNKNOWN;
     for melds in 0..MELDS {
         for rest in 0..MELDS - melds {
             let sum = melds + rest;

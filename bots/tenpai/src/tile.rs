@@ -95,11 +95,11 @@ impl Ranks {
 
 /// Some tiles, at most four of a kind: a hand, or the tiles that are unseen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Hand {
+pub struct Tiles {
     pub(crate) suits: [Ranks; SUITS],
 }
 
-impl Hand {
+impl Tiles {
     /// No tiles.
     pub const EMPTY: Self = Self {
         suits: [Ranks(0); SUITS],
@@ -174,7 +174,7 @@ pub fn shuffle<T>(items: &mut [T], rng: &mut impl Rng) {
     }
 }
 
-impl FromIterator<Tile> for Hand {
+impl FromIterator<Tile> for Tiles {
     fn from_iter<I: IntoIterator<Item = Tile>>(tiles: I) -> Self {
         tiles.into_iter().fold(Self::EMPTY, Self::with)
     }

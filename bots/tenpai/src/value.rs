@@ -2,7 +2,7 @@
 
 use crate::{
     shapes::{reading, shapes},
-    tile::Hand,
+    tile::Tiles,
 };
 
 /// What a winner is paid for a faan.
@@ -12,7 +12,7 @@ pub(crate) const PAY: u32 = 3;
 ///
 /// `three_suits` says whether a hand of all three suits may win.
 #[must_use]
-pub fn faan(hand: &Hand, three_suits: bool) -> Option<u32> {
+pub fn faan(hand: &Tiles, three_suits: bool) -> Option<u32> {
     let used = hand.suits.iter().filter(|suit| suit.0 != 0).count();
     if used == 3 && !three_suits {
         return None;

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use crate::{
     features::{ACTIVE, Suits, Threat},
-    network::{Layout, PassiveNetwork, RacingNetwork, Stored as _, Sums, WideNetwork},
+    network::{Layout, PassiveNetwork, RacingNetwork, RowStorage as _, Sums, WideNetwork},
     opponent::{Habits, READINGS, THROWS, TURNS},
-    reader::{self, Reader},
+    reader::{self, SuitNetwork},
 };
 
 /// The networks and what is known of opponents.
 #[derive(Clone, Debug)]
-pub struct Weights {
+pub struct NetworkWeights {
     pub(crate) passive: PassiveNetwork,
     pub(crate) racing: Racing,
     pub(crate) habits: Habits,
@@ -54,7 +54,7 @@ pub(crate) type Last = Sums<{ WideNetwork::FIRST }, ACTIVE>;
 /// The weights are of another size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected} bytes of weights, found {found}")]
-pub struct WeightsError {
+pub struct NetworkWeightsError {
     /// The size that was expected.
     pub expected: usize,
     /// The size that was found.
@@ -83,7 +83,7 @@ const ALL: usize = BYTES[0] + BYTES[1] + BYTES[2] + BYTES[3] + BYTES[4];
 /// What 1 is among the stored points.
 const POINTS: f32 = 100.0;
 
-impl Weights {
+impl NetworkWeights {
     /// Those that belong to the engine.
     ///
     /// # Panics
@@ -95,7 +95,7 @@ impl Weights {
         Self::read(bytes).expect("a test reads them")
     }
 
-    /// The same with the wide network, for playouts and for [`Engine::estimates`](crate::Engine::estimates) that
+    /// The same with the wide network, for playouts and for [`MahjongEngine::estimates`](crate::MahjongEngine::estimates) that
     /// people are shown. It takes 3.2 MiB more.
     ///
     /// # Panics
@@ -112,8 +112,8 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// [`WeightsError`] if there are more or fewer.
-    pub fn read(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, WeightsError> {
+    /// [`NetworkWeightsError`] if there are more or fewer.
+    pub fn read(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, NetworkWeightsError> {
         let bytes = of_size(bytes.into(), ALL)?;
         let mut place = 0;
         let mut parts = BYTES.into_iter().map(|bytes_here| {
@@ -129,8 +129,8 @@ impl Weights {
             passive: PassiveNetwork::new(part()),
             racing: Racing::Narrow(RacingNetwork::new(part())),
             habits: Habits {
-                hand: Reader::new(part()),
-                throws: Reader::new(part()),
+                hand: SuitNetwork::new(part()),
+                throws: SuitNetwork::new(part()),
                 loss: {
                     let points = part();
                     std::array::from_fn(|turn| {
@@ -146,8 +146,11 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// [`WeightsError`] if there are more or fewer.
-    pub fn with_wide(self, bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, WeightsError> {
+    /// [`NetworkWeightsError`] if there are more or fewer.
+    pub fn with_wide(
+        self,
+        bytes: impl Into<Cow<'static, [u8]>>,
+    ) -> Result<Self, NetworkWeightsError> {
         let bytes = of_size(bytes.into(), Layout::WIDE.bytes)?;
         Ok(Self {
             racing: Racing::Wide(Box::new(WideNetwork::new(bytes))),
@@ -193,12 +196,15 @@ impl Weights {
 }
 
 /// These bytes, if there are so many.
-fn of_size(bytes: Cow<'static, [u8]>, expected: usize) -> Result<Cow<'static, [u8]>, WeightsError> {
+fn of_size(
+    bytes: Cow<'static, [u8]>,
+    expected: usize,
+) -> Result<Cow<'static, [u8]>, NetworkWeightsError> {
     let found = bytes.len();
     if found == expected {
         Ok(bytes)
     } else {
-        Err(WeightsError { expected, found })
+        Err(NetworkWeightsError { expected, found })
     }
 }
 
@@ -208,8 +214,8 @@ mod tests {
 
     #[test]
     fn the_embedded_weights_are_read() {
-        let _ = Weights::wide();
-        assert!(Weights::read(vec![0; 10]).is_err());
-        assert!(Weights::embedded().with_wide(vec![0; 10]).is_err());
+        let _ = NetworkWeights::wide();
+        assert!(NetworkWeights::read(vec![0; 10]).is_err());
+        assert!(NetworkWeights::embedded().with_wide(vec![0; 10]).is_err());
     }
 }

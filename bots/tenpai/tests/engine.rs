@@ -6,7 +6,7 @@ use std::{
 };
 
 use referee_games::mahjong::parse;
-use tenpai::{Engine, Hand, Limit, Situation, Tile, Valued, Weights};
+use tenpai::{MahjongEngine, NetworkWeights, Situation, ThinkingLimit, Tile, Tiles, Valued};
 
 fn tiles(text: &str) -> Vec<Tile> {
     let tiles = parse(text).expect("tiles as they are written").into_iter();
@@ -27,31 +27,34 @@ fn situation(hand: &str, own: &str, other: &str, left: u8) -> Situation {
     }
 }
 
-fn engine() -> Engine {
-    Engine::new(Weights::embedded())
+fn engine() -> MahjongEngine {
+    MahjongEngine::new(NetworkWeights::embedded())
 }
 
 #[test]
 fn the_same_question_has_the_same_answer() {
     let asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
-    let answer = engine().discards(&asked, &Limit::hands(3000));
-    assert_eq!(engine().discards(&asked, &Limit::hands(3000)), answer);
+    let answer = engine().discards(&asked, &ThinkingLimit::hands(3000));
+    assert_eq!(
+        engine().discards(&asked, &ThinkingLimit::hands(3000)),
+        answer
+    );
     assert!(asked.hand.count(answer[0].tile) > 0);
 }
 
 #[test]
 fn suits_have_no_names() {
-    for weights in [Weights::embedded(), Weights::wide()] {
-        suits_have_no_names_for(&Engine::new(weights));
+    for weights in [NetworkWeights::embedded(), NetworkWeights::wide()] {
+        suits_have_no_names_for(&MahjongEngine::new(weights));
     }
 }
 
-fn suits_have_no_names_for(engine: &Engine) {
+fn suits_have_no_names_for(engine: &MahjongEngine) {
     for passive in [Some(1.0), Some(0.0), None] {
         let value = |hand: &str, own: &str, other: &str| {
             let mut asked = situation(hand, own, other, 77);
             asked.passive = passive;
-            engine.discards(&asked, &Limit::hands(2000))[0].value
+            engine.discards(&asked, &ThinkingLimit::hands(2000))[0].value
         };
         let first = value("1235688c11479b29d", "3d", "4d8b");
         for (hand, own, other) in [
@@ -88,7 +91,7 @@ fn the_mean_of_estimates_is_what_the_networks_expect() {
     for passive in [Some(1.0), Some(0.0), None] {
         let mut asked = situation("1235688c11479b29d", "3d", "4d8b", 77);
         asked.passive = passive;
-        let networks = engine().discards(&asked, &Limit::hands(1));
+        let networks = engine().discards(&asked, &ThinkingLimit::hands(1));
         let estimates = engine().estimates(&asked);
         assert_eq!(networks.len(), estimates.len());
         assert!((mean(&networks) - mean(&estimates)).abs() < 1e-3);
@@ -100,11 +103,11 @@ fn the_mean_of_estimates_is_what_the_networks_expect() {
 fn a_win_with_the_last_tile_is_taken() {
     let last = situation("123c456c789c11b23b4b", "", "", 0);
     let tile = tiles("4b")[0];
-    assert!(engine().wins(&last, tile, true, &Limit::hands(1000)));
+    assert!(engine().wins(&last, tile, true, &ThinkingLimit::hands(1000)));
     let mut claimed = situation("123c456c789c11b23b", "", "4b", 0);
-    assert!(engine().wins(&claimed, tile, false, &Limit::hands(1000)));
+    assert!(engine().wins(&claimed, tile, false, &ThinkingLimit::hands(1000)));
     claimed.hand = tiles("123c456c789c11b25b").into_iter().collect();
-    let limit = Limit::hands(1000);
+    let limit = ThinkingLimit::hands(1000);
     assert!(!engine().wins(&claimed, tile, false, &limit), "no win");
 }
 
@@ -119,13 +122,13 @@ fn the_time_is_kept() {
         began.elapsed()
     };
     let allowed = Duration::from_millis(20);
-    let _ = engine.discards(&asked, &Limit::clock(allowed, &clock));
+    let _ = engine.discards(&asked, &ThinkingLimit::clock(allowed, &clock));
     assert!(began.elapsed() < Duration::from_secs(2));
     assert!(
         calls.load(Ordering::Relaxed) > 0,
         "nobody looked at the clock"
     );
-    let none = engine.discards(&asked, &Limit::clock(Duration::ZERO, &clock));
+    let none = engine.discards(&asked, &ThinkingLimit::clock(Duration::ZERO, &clock));
     assert!(!none.is_empty());
 }
 
@@ -136,17 +139,17 @@ fn what_is_seen_is_not_unseen() {
     assert_eq!(unseen.len(), 108 - 14 - 4 - 2);
     assert_eq!(unseen.count(tiles("1c")[0]), 0);
     assert_eq!(unseen.count(tiles("2c")[0]), 0);
-    assert_eq!(Hand::FULL.len(), 108);
+    assert_eq!(Tiles::FULL.len(), 108);
 }
 
 #[test]
 fn playouts_compare_what_is_near_the_best() {
-    let engine = Engine::new(Weights::wide());
+    let engine = MahjongEngine::new(NetworkWeights::wide());
     let mut asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
     for passive in [Some(0.0), Some(0.3)] {
         asked.passive = passive;
-        let before = engine.discards(&asked, &Limit::hands(2500));
-        let limit = || Limit::hands(2500).and_playouts(2000);
+        let before = engine.discards(&asked, &ThinkingLimit::hands(2500));
+        let limit = || ThinkingLimit::hands(2500).and_playouts(2000);
         let after = engine.discards(&asked, &limit());
         assert_eq!(engine.discards(&asked, &limit()), after);
         assert_eq!(engine.discards(&asked, &limit().and_threads(3)), after);
@@ -158,17 +161,17 @@ fn playouts_compare_what_is_near_the_best() {
         assert_ne!(after, before, "playouts say nothing");
     }
     asked.passive = Some(1.0);
-    let before = engine.discards(&asked, &Limit::hands(2500));
-    let after = engine.discards(&asked, &Limit::hands(2500).and_playouts(2000));
+    let before = engine.discards(&asked, &ThinkingLimit::hands(2500));
+    let after = engine.discards(&asked, &ThinkingLimit::hands(2500).and_playouts(2000));
     assert_eq!(after, before, "a passive seat is not played out");
 }
 
 #[test]
 fn playouts_end_when_it_is_late() {
-    let engine = Engine::new(Weights::wide());
+    let engine = MahjongEngine::new(NetworkWeights::wide());
     let mut asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
     asked.passive = Some(0.0);
-    let best = engine.discards(&asked, &Limit::hands(2500))[0].tile;
+    let best = engine.discards(&asked, &ThinkingLimit::hands(2500))[0].tile;
     let all = [0, 1_000, 2_000, 20_000];
     for (most, threads) in all.into_iter().flat_map(|most| [(most, 1), (most, 2)]) {
         let calls = AtomicU64::new(0);
@@ -176,7 +179,7 @@ fn playouts_end_when_it_is_late() {
             let before = calls.fetch_add(1, Ordering::Relaxed);
             Duration::from_secs(u64::from(before >= most))
         };
-        let limit = Limit::hands(2500).and_playouts(u64::MAX);
+        let limit = ThinkingLimit::hands(2500).and_playouts(u64::MAX);
         let limit = limit.and_threads(threads);
         let limit = limit.until(Duration::from_secs(1), &clock);
         let valued = engine.discards(&asked, &limit);

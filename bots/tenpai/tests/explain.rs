@@ -3,12 +3,12 @@
 use rand::{Rng, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use tenpai::{
-    Hand, KINDS, Shanten, Situation, Tile,
-    explain::{Explanation, explaining},
+    KINDS, Shanten, Situation, Tile, Tiles,
+    explain::{HandExplanation, explaining},
     shuffle,
 };
 
-fn shuffled(hand: &Hand, rng: &mut impl Rng) -> Vec<Tile> {
+fn shuffled(hand: &Tiles, rng: &mut impl Rng) -> Vec<Tile> {
     let mut tiles: Vec<Tile> = hand.tiles().collect();
     shuffle(&mut tiles, rng);
     tiles
@@ -17,7 +17,7 @@ fn shuffled(hand: &Hand, rng: &mut impl Rng) -> Vec<Tile> {
 /// What the second seat knows after so many discards of both and one more of the other seat, if nobody has
 /// won before: it discards what it draws.
 fn played(discards: usize, rng: &mut impl Rng) -> Option<Situation> {
-    let mut wall = shuffled(&Hand::FULL, rng);
+    let mut wall = shuffled(&Tiles::FULL, rng);
     let mut seat = Shanten::new(&wall.split_off(wall.len() - 13));
     let mut situation = Situation {
         hand: wall.split_off(wall.len() - 13).into_iter().collect(),
@@ -48,7 +48,7 @@ fn played(discards: usize, rng: &mut impl Rng) -> Option<Situation> {
 }
 
 /// By kind, how many of its tiles the other seat holds, on average.
-fn held(hands: &[Hand]) -> [f64; KINDS] {
+fn held(hands: &[Tiles]) -> [f64; KINDS] {
     std::array::from_fn(|index| {
         let tile = Tile::new(index).expect("a kind");
         let copies = hands.iter().map(|hand| f64::from(hand.count(tile)));
@@ -56,7 +56,7 @@ fn held(hands: &[Hand]) -> [f64; KINDS] {
     })
 }
 
-fn explanations(situation: &Situation, count: usize, changes: usize) -> Vec<Explanation> {
+fn explanations(situation: &Situation, count: usize, changes: usize) -> Vec<HandExplanation> {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     explaining(situation, count, changes, || false, &mut rng).expect("hands that explain it")
 }
@@ -66,7 +66,7 @@ fn hands_are_as_likely_as_among_all_deals_that_lead_to_the_same_discards() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     let situation = played(1, &mut rng).expect("nobody has won");
     let hidden = situation.other_river.iter().copied();
-    let hidden = hidden.fold(situation.unseen(), Hand::with);
+    let hidden = hidden.fold(situation.unseen(), Tiles::with);
     let mut expected = Vec::new();
     while expected.len() < 1_500 {
         let mut wall = shuffled(&hidden, &mut rng);
@@ -88,7 +88,7 @@ fn hands_are_as_likely_as_among_all_deals_that_lead_to_the_same_discards() {
     }
     let expected = held(&expected);
     let found = explanations(&situation, 1_500, 40);
-    let found: Vec<Hand> = found.iter().map(|one| one.seat.hand).collect();
+    let found: Vec<Tiles> = found.iter().map(|one| one.seat.hand).collect();
     for (one, other) in held(&found).into_iter().zip(expected) {
         // Some five standard errors.
         assert!((one - other).abs() < 0.12, "{one} {other}");
@@ -104,7 +104,7 @@ fn all_tiles_that_are_unseen_are_in_the_hand_or_not() {
             .expect("nobody has won");
         for one in explanations(&situation, 100, 5) {
             assert_eq!(one.seat.hand.len(), 13);
-            let all = one.seat.hand.tiles().fold(one.rest, Hand::with);
+            let all = one.seat.hand.tiles().fold(one.rest, Tiles::with);
             assert_eq!(all, situation.unseen());
         }
     }

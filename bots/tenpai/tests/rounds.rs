@@ -4,23 +4,23 @@
 mod round;
 
 use round::{Player, Round, wall};
-use tenpai::{Engine, Limit, Situation, Tile, Weights};
+use tenpai::{MahjongEngine, NetworkWeights, Situation, ThinkingLimit, Tile};
 
 /// The networks alone discard; keeps what they expect at each discard.
 struct Expecting<'a> {
-    engine: &'a Engine,
+    engine: &'a MahjongEngine,
     expected: Vec<f32>,
 }
 
 impl Player for Expecting<'_> {
     fn discard(&mut self, situation: &Situation) -> Tile {
-        let best = self.engine.discards(situation, &Limit::hands(1))[0];
+        let best = self.engine.discards(situation, &ThinkingLimit::hands(1))[0];
         self.expected.push(best.value);
         best.tile
     }
 
     fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool {
-        let at_once = Limit::hands(1);
+        let at_once = ThinkingLimit::hands(1);
         self.engine.wins(situation, tile, self_draw, &at_once)
     }
 }
@@ -28,7 +28,7 @@ impl Player for Expecting<'_> {
 /// The score of a round varies by some 55 points, so the means of 6,000 rounds do by 0.7.
 #[test]
 fn the_wide_network_expects_the_points_that_follow() {
-    let engine = Engine::new(Weights::wide());
+    let engine = MahjongEngine::new(NetworkWeights::wide());
     let rounds = 6_000;
     let (mut first, mut all) = (0.0, 0.0);
     for number in 0..rounds {

@@ -6,7 +6,7 @@ use referee_games::mahjong::{
     Goal, Hand as RefereeHand, MissingSuit, Tile as RefereeTile, faan as referee_faan, parse,
 };
 use tenpai::{
-    Hand, Shanten, Tile, faan,
+    Shanten, Tile, Tiles, faan,
     features::{Chances, Suits},
 };
 
@@ -14,7 +14,7 @@ fn here(tile: RefereeTile) -> Tile {
     Tile::new(tile.index()).expect("both have the same tiles")
 }
 
-fn both(tiles: &[RefereeTile]) -> (Hand, RefereeHand) {
+fn both(tiles: &[RefereeTile]) -> (Tiles, RefereeHand) {
     let hand = tiles.iter().copied().map(here).collect();
     (hand, RefereeHand::of(tiles).expect("a hand"))
 }
@@ -116,7 +116,7 @@ fn hands_are_as_far_from_winning_as_the_referee_counts() {
     let goal = Goal::new(MissingSuit::Required);
     for _ in 0..20_000 {
         let (hand, referee) = both(&tiles(13, &mut rng));
-        let unseen = (0..27).fold(Hand::FULL, |unseen, index| {
+        let unseen = (0..27).fold(Tiles::FULL, |unseen, index| {
             let tile = Tile::new(index).unwrap();
             (0..hand.count(tile)).fold(unseen, |unseen, _| unseen.without(tile))
         });
@@ -126,7 +126,7 @@ fn hands_are_as_far_from_winning_as_the_referee_counts() {
 }
 
 /// The tile that `shanten` discards of a hand of 14 tiles, by the distances of the referee.
-fn discard_of_shanten(hand: &RefereeHand, unseen: &Hand) -> RefereeTile {
+fn discard_of_shanten(hand: &RefereeHand, unseen: &Tiles) -> RefereeTile {
     let goal = Goal::new(MissingSuit::Required);
     let after = |tile| hand.without(tile);
     let distances = hand.kinds().map(|tile| goal.distance(&after(tile)));
@@ -154,7 +154,7 @@ fn a_racing_seat_discards_as_shanten_does_by_the_distances_of_the_referee() {
         let mut hand = RefereeHand::of(&dealt).expect("a hand");
         let dealt: Vec<Tile> = dealt.into_iter().map(here).collect();
         let mut seat = Shanten::new(&dealt);
-        let mut unseen = dealt.into_iter().fold(Hand::FULL, Hand::without);
+        let mut unseen = dealt.into_iter().fold(Tiles::FULL, Tiles::without);
         while wall.len() > 1
             && let (Some(drawn), Some(seen)) = (wall.pop(), wall.pop())
         {

@@ -119,7 +119,7 @@ pub(crate) async fn play(
     mut calls: Streaming<Bytes>,
     answers: mpsc::Sender<Put>,
 ) {
-    let mut seat = VillainSeat {
+    let mut seat = SeatedVillain {
         villain,
         games,
         answers,
@@ -142,7 +142,7 @@ pub(crate) async fn play(
 }
 
 /// A villain in one game. What answers a call gives false where nothing is to follow.
-struct VillainSeat<'a> {
+struct SeatedVillain<'a> {
     villain: &'a Villain,
     games: &'a Arc<RunningGames>,
     answers: mpsc::Sender<Put>,
@@ -162,7 +162,7 @@ struct PointRequest {
     due: bool,
 }
 
-impl VillainSeat<'_> {
+impl SeatedVillain<'_> {
     async fn hear(&mut self, bytes: Bytes) -> bool {
         let size = bytes.len();
         let Ok(call) = ConnectFourCall::decode(bytes) else {

@@ -21,13 +21,13 @@ const BUSY_THREADS: usize = 4;
 /// The games of one process.
 #[derive(Default)]
 pub(crate) struct RunningGames {
-    state: Mutex<State>,
+    state: Mutex<GameNumbers>,
     asked: AtomicBool,
     thinks_on: AtomicBool,
 }
 
 #[derive(Default)]
-struct State {
+struct GameNumbers {
     /// Those that run, or are taken to: by their numbers.
     running: BTreeSet<u64>,
     begun: u64,

@@ -17,7 +17,7 @@ Examples:
   BOT_LISTEN=tcp:127.0.0.1:5001 villain late --after 3
   BOT_LISTEN=tcp:127.0.0.1:5001 villain crash --by-callbacks"
 )]
-struct Arguments {
+struct VillainArguments {
     #[command(flatten)]
     villain: Villain,
 }
@@ -30,5 +30,5 @@ fn main() -> ExitCode {
     {
         return referee_sandbox::enter();
     }
-    ExitCode::from(Arguments::parse().villain.main(None))
+    ExitCode::from(VillainArguments::parse().villain.main(None))
 }

@@ -18,8 +18,10 @@ use clap::Parser;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
-use referee_games::connect_four::{Board, Point, columns_of};
-use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position};
+use referee_games::connect_four::{ConnectFourBoard, Point, columns_of};
+use zugzwang::{
+    BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit,
+};
 
 /// Writes positions with a forced win.
 #[derive(Parser)]
@@ -84,19 +86,19 @@ fn game(
     each: u32,
 ) -> Vec<(Kind, u32, Vec<usize>)> {
     let shape = BoardShape::new(rows, columns, Some(cell)).expect("a usual board");
-    let mut engine = Engine::new(Options {
+    let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions {
         table: 1,
         blur: 100,
         seed,
-        ..Options::default()
+        ..ConnectFourEngineOptions::default()
     });
     let forbidden = Point {
         x: (rows - 1 - cell.row).into(),
         y: cell.column.into(),
     };
     let mut found: Vec<(Kind, u32, Vec<usize>)> = Vec::new();
-    let mut at = Node::new(Board::new(rows, columns, Some(forbidden)));
-    let mut position = Position::new(shape);
+    let mut at = Node::new(ConnectFourBoard::new(rows, columns, Some(forbidden)));
+    let mut position = ConnectFourPosition::new(shape);
     let mut moves = Vec::new();
     while !position.is_won() && !position.is_full() {
         let side = Seat::new((position.stones() % 2) as u8);
@@ -149,12 +151,12 @@ impl Kind {
 /// A board, and the stones of each column from below as bits behind a 1.
 #[derive(Clone)]
 struct Node {
-    board: Board,
+    board: ConnectFourBoard,
     stones: [u16; 12],
 }
 
 impl Node {
-    const fn new(board: Board) -> Self {
+    const fn new(board: ConnectFourBoard) -> Self {
         Self {
             board,
             stones: [1; 12],

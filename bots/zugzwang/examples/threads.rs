@@ -9,7 +9,9 @@ use std::{num::NonZeroUsize, time::Instant};
 use clap::Parser;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position};
+use zugzwang::{
+    BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit,
+};
 
 /// Measures what threads are worth.
 #[derive(Parser)]
@@ -79,22 +81,22 @@ fn main() {
     );
 }
 
-fn engine(threads: NonZeroUsize) -> Engine {
-    Engine::new(Options {
+fn engine(threads: NonZeroUsize) -> ConnectFourEngine {
+    ConnectFourEngine::new(ConnectFourEngineOptions {
         threads,
-        ..Options::default()
+        ..ConnectFourEngineOptions::default()
     })
 }
 
 /// A position of a game in which every fourth stone is random; none if the game ends before.
-fn position(rng: &mut ChaCha8Rng) -> Option<Position> {
+fn position(rng: &mut ChaCha8Rng) -> Option<ConnectFourPosition> {
     let (rows, columns) = (rng.random_range(9..=12), rng.random_range(9..=12));
     let cell = BoardCell {
         column: rng.random_range(0..columns),
         row: rng.random_range(0..rows),
     };
     let shape = BoardShape::new(rows, columns, Some(cell)).ok()?;
-    let mut position = Position::after(shape, &[]).ok()?;
+    let mut position = ConnectFourPosition::after(shape, &[]).ok()?;
     let mut engine = engine(NonZeroUsize::MIN);
     for _ in 0..rng.random_range(0..STONES) {
         let answer = engine.search(&position, &Limit::nodes(PLAY)).ok()?;

@@ -14,7 +14,10 @@ use std::{
 use clap::{Parser, Subcommand};
 use rand::{RngExt as _, SeedableRng as _, seq::SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
-use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position, Proven, Weights};
+use zugzwang::{
+    BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition,
+    EvaluationWeights, Limit, Proven,
+};
 
 /// Learns the weights of the evaluation.
 #[derive(Parser)]
@@ -74,18 +77,18 @@ fn main() -> Result<(), Box<dyn Error>> {
             out,
         } => {
             let weights = match weights {
-                Some(path) => Weights::from_bytes(&fs::read(path)?)?,
-                None => Weights::learned(),
+                Some(path) => EvaluationWeights::from_bytes(&fs::read(path)?)?,
+                None => EvaluationWeights::learned(),
             };
             let mut out = BufWriter::new(fs::File::create(out)?);
             for game in 0..games {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed << 32 | u64::from(game));
-                let mut engine = Engine::new(Options {
+                let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions {
                     table: 1,
                     weights: weights.clone(),
                     blur,
                     seed: rng.random(),
-                    ..Options::default()
+                    ..ConnectFourEngineOptions::default()
                 });
                 writeln!(out, "{}", play(&mut engine, nodes, &mut rng))?;
             }
@@ -107,7 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// A random board, up to 12 random stones, then the engine on both sides; as a line.
-fn play(engine: &mut Engine, nodes: u64, rng: &mut ChaCha8Rng) -> String {
+fn play(engine: &mut ConnectFourEngine, nodes: u64, rng: &mut ChaCha8Rng) -> String {
     loop {
         let (rows, columns) = (rng.random_range(9..=12), rng.random_range(9..=12));
         let cell = BoardCell {
@@ -115,7 +118,7 @@ fn play(engine: &mut Engine, nodes: u64, rng: &mut ChaCha8Rng) -> String {
             row: rng.random_range(0..rows),
         };
         let shape = BoardShape::new(rows, columns, Some(cell)).expect("a usual board");
-        let mut position = Position::new(shape);
+        let mut position = ConnectFourPosition::new(shape);
         let mut line = format!("{rows} {columns} {} {}", cell.column, cell.row);
         let mut moves = String::new();
         for _ in 0..rng.random_range(0..=12) {
@@ -183,9 +186,9 @@ impl Samples {
     }
 
     fn read_file(&mut self, file: &Path, result: f32) -> Result<(), Box<dyn Error>> {
-        let mut engine = Engine::new(Options {
+        let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions {
             table: 0,
-            ..Options::default()
+            ..ConnectFourEngineOptions::default()
         });
         for line in BufReader::new(fs::File::open(file)?).lines() {
             let line = line?;
@@ -195,7 +198,7 @@ impl Samples {
             let (column, row) = (number()?, number()?);
             let shape = BoardShape::new(rows, columns, Some(BoardCell { column, row }))?;
             let winner = words.next().unwrap_or_default().parse::<u32>().ok();
-            let mut position = Position::new(shape);
+            let mut position = ConnectFourPosition::new(shape);
             for word in words {
                 let (column, value) = word.split_once(':').ok_or("expected column:value")?;
                 if let Ok(value) = value.parse::<f32>()
@@ -244,9 +247,9 @@ fn odds(logit: f32) -> f32 {
 
 /// Stochastic gradients with a step for each weight (Duchi, Hazan, Singer, "Adaptive
 /// subgradient methods", 2011). One position of 20 is kept for checking.
-fn fit(samples: &Samples, epochs: u32, decay: f32) -> Weights {
-    let mut values = vec![[0.0_f32; 2]; Weights::TERMS];
-    let mut squares = vec![[1e-3_f32; 2]; Weights::TERMS];
+fn fit(samples: &Samples, epochs: u32, decay: f32) -> EvaluationWeights {
+    let mut values = vec![[0.0_f32; 2]; EvaluationWeights::TERMS];
+    let mut squares = vec![[1e-3_f32; 2]; EvaluationWeights::TERMS];
     let (checked, mut learned): (Vec<usize>, Vec<usize>) =
         (0..samples.targets.len()).partition(|sample| sample / 200 % 20 == 0);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -290,5 +293,5 @@ fn fit(samples: &Samples, epochs: u32, decay: f32) -> Weights {
             loss(&checked)
         );
     }
-    Weights::from_values(&values)
+    EvaluationWeights::from_values(&values)
 }

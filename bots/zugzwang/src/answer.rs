@@ -2,9 +2,9 @@
 
 use crate::score::Proven;
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ConnectFourSearchResult {
     /// The column to play, from 0 at the left.
     pub column: u8,
     /// The value for the side to move: 1/256 of the logarithm of its odds to win; more than

@@ -23,12 +23,12 @@ pub(crate) struct Geometry<W, const S: u32> {
 
 /// The stones of a position, as the side to move sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Board<W> {
+pub(crate) struct Stones<W> {
     pub(crate) own: W,
     pub(crate) other: W,
 }
 
-impl<W: Word> Board<W> {
+impl<W: Word> Stones<W> {
     pub(crate) const EMPTY: Self = Self {
         own: W::EMPTY,
         other: W::EMPTY,
@@ -97,7 +97,7 @@ impl<W: Word, const S: u32> Geometry<W, S> {
 
     /// The taken cells, and the forbidden one.
     #[inline]
-    pub(crate) fn taken(&self, board: Board<W>) -> W {
+    pub(crate) fn taken(&self, board: Stones<W>) -> W {
         board.own | board.other | self.forbidden
     }
 

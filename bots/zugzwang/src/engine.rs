@@ -6,58 +6,58 @@ use std::{
     thread,
 };
 
-use search_team::{Progress, Team};
+use search_team::{RootProgress, Team};
 
 use crate::{
-    answer::Answer,
-    idea::{Idea, Ideas},
+    answer::ConnectFourSearchResult,
+    idea::{ConnectFourIdea, ConnectFourIdeas},
     limit::Limit,
-    position::Position,
+    position::ConnectFourPosition,
     score::Proven,
     search::{Joint, Reached, Searcher, Searching},
     shape::BoardShape,
-    table::Table,
+    table::ScoreTable,
     terms::Terms,
-    weights::Weights,
+    weights::EvaluationWeights,
     word::U192,
 };
 
-/// How an engine is set up.
+/// The options of an engine.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ConnectFourEngineOptions {
     /// The size of the table in MiB.
     pub table: usize,
     /// What the terms of the evaluation are worth.
-    pub weights: Weights,
+    pub weights: EvaluationWeights,
     /// How far an evaluation may be off, in its own unit: 0 for the best play, 256 for a
     /// beginner's.
     pub blur: u16,
     /// What decides by how much each is off.
     pub seed: u64,
     /// What it does without, for measurements.
-    pub without: Ideas,
+    pub without: ConnectFourIdeas,
     /// How many threads search. With more than one the same search may give another answer.
     pub threads: NonZeroUsize,
 }
 
-impl Default for Options {
+impl Default for ConnectFourEngineOptions {
     /// 16 MiB, the weights that were learned, no errors, every idea, one thread.
     fn default() -> Self {
         Self {
             table: 16,
-            weights: Weights::learned(),
+            weights: EvaluationWeights::learned(),
             blur: 0,
             seed: 0,
-            without: Ideas::default(),
+            without: ConnectFourIdeas::default(),
             threads: NonZeroUsize::MIN,
         }
     }
 }
 
 /// The engine. What it has found out about a position it keeps for the next search.
-pub struct Engine {
-    options: Options,
-    table: Table,
+pub struct ConnectFourEngine {
+    options: ConnectFourEngineOptions,
+    table: ScoreTable,
     /// One for each thread, for boards of one shape; none before the first search.
     searchers: Vec<Box<dyn Searching>>,
 }
@@ -67,12 +67,12 @@ pub struct Engine {
 #[error("the game is over")]
 pub struct GameIsOver;
 
-impl Engine {
+impl ConnectFourEngine {
     /// An engine with an empty table.
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: ConnectFourEngineOptions) -> Self {
         Self {
-            table: Table::new(options.table),
+            table: ScoreTable::new(options.table),
             options,
             searchers: Vec::new(),
         }
@@ -89,11 +89,15 @@ impl Engine {
     /// # Errors
     ///
     /// The game is over.
-    pub fn search(&mut self, position: &Position, limit: &Limit<'_>) -> Result<Answer, GameIsOver> {
+    pub fn search(
+        &mut self,
+        position: &ConnectFourPosition,
+        limit: &Limit<'_>,
+    ) -> Result<ConnectFourSearchResult, GameIsOver> {
         if position.is_won() || position.is_full() {
             return Err(GameIsOver);
         }
-        if self.options.without.has(Idea::Reuse) {
+        if self.options.without.has(ConnectFourIdea::Reuse) {
             self.clear();
         }
         self.table.grow_older();
@@ -105,7 +109,7 @@ impl Engine {
         let joint = Joint {
             table,
             team: team.as_ref(),
-            progress: &Progress::new(Reached::default()),
+            progress: &RootProgress::new(Reached::default()),
         };
         if helpers.is_empty() {
             return Ok(own.search(joint, position, limit));
@@ -140,7 +144,7 @@ impl Engine {
     /// The game is won already.
     pub fn solve(
         &mut self,
-        position: &Position,
+        position: &ConnectFourPosition,
         limit: &Limit<'_>,
     ) -> Result<Option<Proven>, GameIsOver> {
         if position.is_won() {
@@ -154,7 +158,12 @@ impl Engine {
     /// The shortest win within so many plies by stones that must each be answered at once:
     /// its first column and how many plies it takes. Nothing if there is none, or if it
     /// was not found among so many positions.
-    pub fn forced_win(&mut self, position: &Position, plies: u32, nodes: u64) -> Option<(u8, u32)> {
+    pub fn forced_win(
+        &mut self,
+        position: &ConnectFourPosition,
+        plies: u32,
+        nodes: u64,
+    ) -> Option<(u8, u32)> {
         if position.is_won() || position.is_full() {
             return None;
         }
@@ -165,24 +174,24 @@ impl Engine {
     /// The value for the side to move without any search, in 1/256 of the logarithm of its
     /// odds to win. It is meant for positions in which neither side can win with its next
     /// stone.
-    pub fn evaluate(&mut self, position: &Position) -> i32 {
+    pub fn evaluate(&mut self, position: &ConnectFourPosition) -> i32 {
         self.one(position.shape()).0.evaluate(position)
     }
 
-    /// The terms that [`Engine::evaluate`] weighs; none where a side can win with its next
+    /// The terms that [`ConnectFourEngine::evaluate`] weighs; none where a side can win with its next
     /// stone.
-    pub fn terms(&mut self, position: &Position) -> Option<Terms> {
+    pub fn terms(&mut self, position: &ConnectFourPosition) -> Option<Terms> {
         self.one(position.shape()).0.terms(position)
     }
 
     /// How many sequences of so many plies lead on from a position. A game that has ended
     /// before leads to none.
-    pub fn leaves(&mut self, position: &Position, plies: u32) -> u64 {
+    pub fn leaves(&mut self, position: &ConnectFourPosition, plies: u32) -> u64 {
         self.one(position.shape()).0.leaves(position, plies)
     }
 
     /// The searches on boards of this shape, one for each thread, and the table.
-    fn parts(&mut self, shape: BoardShape) -> (&mut [Box<dyn Searching>], &Table) {
+    fn parts(&mut self, shape: BoardShape) -> (&mut [Box<dyn Searching>], &ScoreTable) {
         if self.searchers.first().is_none_or(|it| it.shape() != shape) {
             let threads = 0..self.options.threads.get();
             self.searchers = threads.map(|_| searcher(shape, &self.options)).collect();
@@ -190,14 +199,14 @@ impl Engine {
         (&mut self.searchers, &self.table)
     }
 
-    fn one(&mut self, shape: BoardShape) -> (&mut dyn Searching, &Table) {
+    fn one(&mut self, shape: BoardShape) -> (&mut dyn Searching, &ScoreTable) {
         let (searchers, table) = self.parts(shape);
         (&mut *searchers[0], table)
     }
 }
 
 /// The search with the smallest layout that the board fits in.
-fn searcher(shape: BoardShape, options: &Options) -> Box<dyn Searching> {
+fn searcher(shape: BoardShape, options: &ConnectFourEngineOptions) -> Box<dyn Searching> {
     match (shape.rows(), shape.columns()) {
         (..=9, _) => Box::new(Searcher::<u128, 10>::new(shape, options)),
         (10, ..=11) => Box::new(Searcher::<u128, 11>::new(shape, options)),

@@ -2,11 +2,11 @@
 //! with every stone, the rest is worked out where it is needed.
 
 use crate::{
-    board::{Board, Geometry},
-    idea::{Idea, Ideas},
+    board::{Geometry, Stones},
+    idea::{ConnectFourIdea, ConnectFourIdeas},
     shape::BoardShape,
     terms::{Ground, Wins, is_zugzwang, pattern, windows},
-    weights::{Weight, Weights},
+    weights::{EvaluationWeights, Weight},
     word::Word,
 };
 
@@ -23,9 +23,9 @@ const MOST_WINDOWS: usize = 512;
 const WINDOWS_OF_CELL: usize = 16;
 
 /// The evaluation for one board.
-pub(crate) struct Evaluation<W, const S: u32> {
+pub(crate) struct BoardEvaluation<W, const S: u32> {
     pub(crate) ground: Ground<W, S>,
-    weights: Weights,
+    weights: EvaluationWeights,
     /// [`STATES`] values for each kind of window, for the even side. Every number of 16
     /// bits has a place, so that none is checked.
     values: Box<[Weight; PLACES]>,
@@ -33,7 +33,7 @@ pub(crate) struct Evaluation<W, const S: u32> {
     vacant: Box<[u16; MOST_WINDOWS]>,
     /// The windows of each cell.
     of_cell: Vec<CellWindows>,
-    without: Ideas,
+    without: ConnectFourIdeas,
     /// The share of the later weight in 1/256, by the number of stones.
     lateness: Vec<i32>,
 }
@@ -49,8 +49,12 @@ struct CellWindows {
 #[derive(Clone)]
 pub(crate) struct WindowStates(Box<[u16; MOST_WINDOWS]>);
 
-impl<W: Word, const S: u32> Evaluation<W, S> {
-    pub(crate) fn new(shape: BoardShape, weights: &Weights, without: Ideas) -> Self {
+impl<W: Word, const S: u32> BoardEvaluation<W, S> {
+    pub(crate) fn new(
+        shape: BoardShape,
+        weights: &EvaluationWeights,
+        without: ConnectFourIdeas,
+    ) -> Self {
         let ground = Ground::<W, S>::new(shape);
         let mut evaluation = Self {
             weights: weights.clone(),
@@ -79,7 +83,7 @@ impl<W: Word, const S: u32> Evaluation<W, S> {
                 owned | u8::from(is_even) << place
             });
             let value_of = |stones: u8, owned: u8| {
-                if without.has(Idea::Evaluation) {
+                if without.has(ConnectFourIdea::Evaluation) {
                     return Weight::default();
                 }
                 let term = pattern(window.direction, window.cells[0].row, owned, stones);
@@ -112,7 +116,7 @@ impl<W: Word, const S: u32> Evaluation<W, S> {
     }
 
     /// The states of the windows of a position, and what they are worth for the even side.
-    pub(crate) fn start(&self, board: Board<W>) -> (WindowStates, Weight) {
+    pub(crate) fn start(&self, board: Stones<W>) -> (WindowStates, Weight) {
         let mut states = WindowStates(self.vacant.clone());
         let mut value = Weight::default();
         let is_odd = board.stones() % 2 == 1;
@@ -169,7 +173,7 @@ impl<W: Word, const S: u32> Evaluation<W, S> {
     #[inline]
     pub(crate) fn value(
         &self,
-        board: Board<W>,
+        board: Stones<W>,
         stones: u32,
         wins: Wins<W>,
         windows: Weight,
@@ -179,11 +183,11 @@ impl<W: Word, const S: u32> Evaluation<W, S> {
         } else {
             windows.negated()
         };
-        if self.without.has(Idea::Evaluation) {
+        if self.without.has(ConnectFourIdea::Evaluation) {
             return 0;
         }
         self.ground.threats(board, stones, wins, |term, count| {
-            if is_zugzwang(term) && self.without.has(Idea::Zugzwang) {
+            if is_zugzwang(term) && self.without.has(ConnectFourIdea::Zugzwang) {
                 return;
             }
             sum = sum.plus(self.weights.of(term).times(count));
@@ -212,7 +216,7 @@ fn stones_of(mut state: usize) -> (u8, u8) {
 mod tests {
     use super::*;
     use crate::{
-        position::Position,
+        position::ConnectFourPosition,
         shape::BoardCell,
         terms::{Wins, terms},
         word::U192,
@@ -220,7 +224,7 @@ mod tests {
     };
 
     /// Positions of random games, and whether the next stone decides them.
-    fn positions() -> Vec<Position> {
+    fn positions() -> Vec<ConnectFourPosition> {
         let mut positions = Vec::new();
         for number in 0..60 {
             let draw = |what: u64, most: u64| (scramble(number * 1000 + what) % most) as u8;
@@ -232,7 +236,7 @@ mod tests {
                     row: draw(3, 9),
                 }),
             );
-            let mut position = Position::new(shape.unwrap());
+            let mut position = ConnectFourPosition::new(shape.unwrap());
             for ply in 0..30 + draw(4, 40) {
                 let column = draw(10 + u64::from(ply), position.shape().columns().into());
                 let before = position;
@@ -245,8 +249,12 @@ mod tests {
         positions
     }
 
-    fn value<W: Word, const S: u32>(position: &Position, weights: &Weights) -> Option<(i32, f32)> {
-        let evaluation = Evaluation::<W, S>::new(position.shape(), weights, Ideas::default());
+    fn value<W: Word, const S: u32>(
+        position: &ConnectFourPosition,
+        weights: &EvaluationWeights,
+    ) -> Option<(i32, f32)> {
+        let evaluation =
+            BoardEvaluation::<W, S>::new(position.shape(), weights, ConnectFourIdeas::default());
         let board = position.board::<W, S>();
         let found = terms(&evaluation.ground, board)?;
         let geometry = &evaluation.ground.geometry;
@@ -268,10 +276,10 @@ mod tests {
     /// What is kept up to date with every stone is the sum that is learned, in both words.
     #[test]
     fn the_value_is_the_weighted_sum_of_the_terms() {
-        let values: Vec<[f32; 2]> = (0..Weights::TERMS as u64)
+        let values: Vec<[f32; 2]> = (0..EvaluationWeights::TERMS as u64)
             .map(|term| [0, 1].map(|half| (scramble(2 * term + half) % 200) as f32 / 256.0 - 0.4))
             .collect();
-        let weights = Weights::from_values(&values);
+        let weights = EvaluationWeights::from_values(&values);
         let mut compared = 0;
         for position in positions() {
             let Some((value, sum)) = value::<u128, 10>(&position, &weights) else {

@@ -3,7 +3,7 @@
 //! J. van den Herik and M. Huntjens ("Go-Moku and threat-space search", 1993).
 
 use crate::{
-    board::{Board, Geometry},
+    board::{Geometry, Stones},
     terms::Wins,
     word::Word,
     zobrist::{Hash, Zobrist},
@@ -24,7 +24,7 @@ pub(crate) struct Forced<W, const S: u32> {
 /// A position with what is known of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Attack<W> {
-    pub(crate) board: Board<W>,
+    pub(crate) board: Stones<W>,
     pub(crate) wins: Wins<W>,
     pub(crate) hash: Hash,
     pub(crate) stones: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Attack<W> {
 
 /// A forced win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ForcedWin {
     /// The first stone.
     pub(crate) index: u32,
     /// The number of the stone that wins.
@@ -57,13 +57,13 @@ impl<W: Word, const S: u32> Forced<W, S> {
         attack: Attack<W>,
         plies: u32,
         budget: u64,
-    ) -> (Option<Found>, u64) {
+    ) -> (Option<ForcedWin>, u64) {
         self.budget = budget;
         let found = self.attack(zobrist, attack, plies);
         (found, budget - self.budget)
     }
 
-    fn attack(&mut self, zobrist: &Zobrist, attack: Attack<W>, plies: u32) -> Option<Found> {
+    fn attack(&mut self, zobrist: &Zobrist, attack: Attack<W>, plies: u32) -> Option<ForcedWin> {
         if plies < 3 || self.budget == 0 {
             return None;
         }
@@ -109,7 +109,7 @@ impl<W: Word, const S: u32> Forced<W, S> {
             let answer = direct.lowest();
             let above = geometry.landings(taken | stone | W::bit(answer)) & !after;
             if direct.has_two() || own.meets(above) {
-                return Some(Found {
+                return Some(ForcedWin {
                     index,
                     end: stones + 3,
                 });
@@ -140,7 +140,7 @@ impl<W: Word, const S: u32> Forced<W, S> {
                 stones: stones + 2,
             };
             if let Some(found) = self.attack(zobrist, next, plies - 2) {
-                return Some(Found { index, ..found });
+                return Some(ForcedWin { index, ..found });
             }
         }
         if self.budget > 0 {
@@ -162,7 +162,7 @@ mod tests {
     /// Compares the cells that are looked at with those whose stone threatens, in random games.
     fn check<W: Word, const S: u32>(shape: BoardShape, seed: u64) -> u32 {
         let geometry = Geometry::<W, S>::new(shape);
-        let mut board = Board::EMPTY;
+        let mut board = Stones::EMPTY;
         let mut threatening = 0;
         for ply in 0.. {
             let taken = geometry.taken(board);

@@ -1,9 +1,9 @@
 //! The ideas that the engine can do without, so that each can be measured.
 
-/// What the engine is made of, as far as it can be left out.
+/// A part of the engine that can be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
-pub enum Idea {
+pub enum ConnectFourIdea {
     /// The search for wins by stones that must each be answered at once.
     Forced,
     /// The learned evaluation. Without it every position that is not decided is worth the same,
@@ -25,19 +25,19 @@ pub enum Idea {
 
 /// A set of ideas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ideas(u8);
+pub struct ConnectFourIdeas(u8);
 
-impl Ideas {
+impl ConnectFourIdeas {
     /// Whether this one is among them.
     #[must_use]
     #[inline]
-    pub const fn has(self, idea: Idea) -> bool {
+    pub const fn has(self, idea: ConnectFourIdea) -> bool {
         self.0 >> idea as u8 & 1 == 1
     }
 
     /// These and one more.
     #[must_use]
-    pub const fn with(self, idea: Idea) -> Self {
+    pub const fn with(self, idea: ConnectFourIdea) -> Self {
         Self(self.0 | 1 << idea as u8)
     }
 }

@@ -32,12 +32,12 @@ mod weights;
 mod word;
 mod zobrist;
 
-pub use answer::Answer;
-pub use engine::{Engine, GameIsOver, Options};
-pub use idea::{Idea, Ideas};
+pub use answer::ConnectFourSearchResult;
+pub use engine::{ConnectFourEngine, ConnectFourEngineOptions, GameIsOver};
+pub use idea::{ConnectFourIdea, ConnectFourIdeas};
 pub use limit::Limit;
-pub use position::{Position, PositionError};
+pub use position::{ConnectFourPosition, PositionError};
 pub use score::Proven;
 pub use shape::{BoardCell, BoardShape, BoardShapeError, LARGEST};
 pub use terms::Terms;
-pub use weights::{Weights, WeightsError};
+pub use weights::{EvaluationWeights, EvaluationWeightsError};

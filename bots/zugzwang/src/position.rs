@@ -1,7 +1,7 @@
 //! A position: the shape of the board and the stones, as the side to move sees them.
 
 use crate::{
-    board::{Board, Geometry},
+    board::{Geometry, Stones},
     shape::{BoardCell, BoardShape, LARGEST},
     word::{U192, Word},
 };
@@ -12,9 +12,9 @@ const WIDEST: u32 = LARGEST as u32 + 1;
 /// A position. Whose turn it is has no name: stones are the mover's own or the other
 /// side's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct ConnectFourPosition {
     shape: BoardShape,
-    board: Board<U192>,
+    board: Stones<U192>,
 }
 
 /// Why a stone can't be where it was wanted.
@@ -31,13 +31,13 @@ pub enum PositionError {
     Floating(BoardCell),
 }
 
-impl Position {
+impl ConnectFourPosition {
     /// The empty board.
     #[must_use]
     pub const fn new(shape: BoardShape) -> Self {
         Self {
             shape,
-            board: Board::EMPTY,
+            board: Stones::EMPTY,
         }
     }
 
@@ -173,14 +173,14 @@ impl Position {
     }
 
     /// The stones in another layout.
-    pub(crate) fn board<W: Word, const S: u32>(&self) -> Board<W> {
+    pub(crate) fn board<W: Word, const S: u32>(&self) -> Stones<W> {
         let convert = |stones: U192| {
             stones.bits().fold(W::EMPTY, |all, index| {
                 let cell = Geometry::<U192, WIDEST>::cell(index);
                 all | W::bit(Geometry::<W, S>::index(cell))
             })
         };
-        Board {
+        Stones {
             own: convert(self.board.own),
             other: convert(self.board.other),
         }

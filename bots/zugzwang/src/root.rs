@@ -1,22 +1,22 @@
 //! The search from the root: what is decided at once, iterative deepening, and exact
 //! solutions.
 
-use search_team::Progress;
+use search_team::RootProgress;
 
 use crate::{
-    answer::Answer,
-    board::{Board, Geometry},
-    forced::{Attack, Found},
-    idea::Idea,
+    answer::ConnectFourSearchResult,
+    board::{Geometry, Stones},
+    forced::{Attack, ForcedWin},
+    idea::ConnectFourIdea,
     limit::Limit,
-    position::Position,
+    position::ConnectFourPosition,
     score::{INFINITE, Proven, is_loss, is_win, win_at},
     search::{
-        DEEPEST, Joint, Left, Node, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Reached, Run, Searcher,
-        Searching, forced_share,
+        DEEPEST, DeferredMoves, Joint, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Reached, SearchNode,
+        SearchRun, Searcher, Searching, forced_share,
     },
     shape::BoardShape,
-    table::{NO_CELL, Table},
+    table::{NO_CELL, ScoreTable},
     terms::{Terms, terms},
     word::Word,
 };
@@ -31,7 +31,12 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         self.geometry().shape
     }
 
-    fn search(&mut self, joint: Joint<'_>, position: &Position, limit: &Limit<'_>) -> Answer {
+    fn search(
+        &mut self,
+        joint: Joint<'_>,
+        position: &ConnectFourPosition,
+        limit: &Limit<'_>,
+    ) -> ConnectFourSearchResult {
         let board = position.board::<W, S>();
         let node = self.root(board);
         let (moves, decided) = self.at_once(&node);
@@ -40,7 +45,7 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         }
         if !moves.has_two() {
             let column = Geometry::<W, S>::cell(moves.lowest()).column;
-            return Answer {
+            return ConnectFourSearchResult {
                 column,
                 value: self
                     .evaluation
@@ -51,7 +56,7 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
                 line: vec![column],
             };
         }
-        let budget = match self.without.has(Idea::Forced) {
+        let budget = match self.without.has(ConnectFourIdea::Forced) {
             true => 0,
             // Three quarters of the positions or more are left for the other search.
             false => ROOT_FORCED_NODES.min(limit.most_nodes().saturating_sub(1)),
@@ -72,7 +77,7 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         run.deepen(&node, moves, joint.progress)
     }
 
-    fn help(&mut self, joint: Joint<'_>, position: &Position, limit: &Limit<'_>) -> u64 {
+    fn help(&mut self, joint: Joint<'_>, position: &ConnectFourPosition, limit: &Limit<'_>) -> u64 {
         let board = position.board::<W, S>();
         let node = self.root(board);
         let (moves, decided) = self.at_once(&node);
@@ -83,7 +88,12 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         run.deepen(&node, moves, joint.progress).nodes
     }
 
-    fn solve(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Option<Proven> {
+    fn solve(
+        &mut self,
+        table: &ScoreTable,
+        position: &ConnectFourPosition,
+        limit: &Limit<'_>,
+    ) -> Option<Proven> {
         let board = position.board::<W, S>();
         let node = self.root(board);
         if let (_, Some((_, proven))) = self.at_once(&node) {
@@ -125,7 +135,12 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         Some(Proven::of(score(low), node.stones).unwrap_or(Proven::Draw))
     }
 
-    fn forced_win(&mut self, position: &Position, plies: u32, nodes: u64) -> Option<(u8, u32)> {
+    fn forced_win(
+        &mut self,
+        position: &ConnectFourPosition,
+        plies: u32,
+        nodes: u64,
+    ) -> Option<(u8, u32)> {
         let node = self.root(position.board::<W, S>());
         let (_, decided) = self.at_once(&node);
         match decided {
@@ -142,24 +157,24 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         })
     }
 
-    fn evaluate(&self, position: &Position) -> i32 {
+    fn evaluate(&self, position: &ConnectFourPosition) -> i32 {
         let node = self.root(position.board::<W, S>());
         self.evaluation
             .value(node.board, node.stones, node.wins, node.windows)
     }
 
-    fn terms(&self, position: &Position) -> Option<Terms> {
+    fn terms(&self, position: &ConnectFourPosition) -> Option<Terms> {
         terms(&self.evaluation.ground, position.board::<W, S>())
     }
 
-    fn leaves(&self, position: &Position, plies: u32) -> u64 {
+    fn leaves(&self, position: &ConnectFourPosition, plies: u32) -> u64 {
         self.leaves_of(position.board::<W, S>(), plies)
     }
 }
 
 impl<W: Word, const S: u32> Searcher<W, S> {
     /// The moves that are worth a search; or what is decided at once, with a move.
-    fn at_once(&self, node: &Node<W>) -> (W, Option<(u32, Proven)>) {
+    fn at_once(&self, node: &SearchNode<W>) -> (W, Option<(u32, Proven)>) {
         let geometry = self.geometry();
         let landings = geometry.landings(geometry.taken(node.board));
         let wins = node.wins.own & landings;
@@ -187,11 +202,11 @@ impl<W: Word, const S: u32> Searcher<W, S> {
     /// Before it looks for longer ones, it asks `stop`.
     fn shortest_forced(
         &mut self,
-        node: &Node<W>,
+        node: &SearchNode<W>,
         plies: u32,
         budget: u64,
         mut stop: impl FnMut() -> bool,
-    ) -> (Option<Found>, u64) {
+    ) -> (Option<ForcedWin>, u64) {
         let attack = Attack {
             board: node.board,
             wins: node.wins,
@@ -210,7 +225,7 @@ impl<W: Word, const S: u32> Searcher<W, S> {
         (None, nodes)
     }
 
-    fn leaves_of(&self, board: Board<W>, plies: u32) -> u64 {
+    fn leaves_of(&self, board: Stones<W>, plies: u32) -> u64 {
         let geometry = self.geometry();
         let taken = geometry.taken(board);
         let landings = geometry.landings(taken);
@@ -228,10 +243,15 @@ impl<W: Word, const S: u32> Searcher<W, S> {
     }
 }
 
-impl<W: Word, const S: u32> Run<'_, W, S> {
+impl<W: Word, const S: u32> SearchRun<'_, W, S> {
     /// Searches deeper and deeper until a limit is reached or the game is decided. All threads search to
     /// the same depth; when one of them has done so, all go on with the next.
-    fn deepen(&mut self, root: &Node<W>, moves: W, progress: &Progress<Reached>) -> Answer {
+    fn deepen(
+        &mut self,
+        root: &SearchNode<W>,
+        moves: W,
+        progress: &RootProgress<Reached>,
+    ) -> ConnectFourSearchResult {
         let mut first: Vec<u32> = moves.bits().collect();
         let promise = |run: &Self, index: u32| {
             let candidate = run.candidate(root, index);
@@ -294,7 +314,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 break (order, value, finished);
             }
         };
-        Answer {
+        ConnectFourSearchResult {
             column: Geometry::<W, S>::cell(order[0]).column,
             value,
             proven: Proven::of(value, root.stones),
@@ -308,7 +328,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     /// nothing if the search was stopped before any move was found to be the best.
     fn first_ply(
         &mut self,
-        root: &Node<W>,
+        root: &SearchNode<W>,
         order: &mut [u32],
         [mut alpha, beta]: [i32; 2],
         depth: i32,
@@ -317,7 +337,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         let mut best = None;
         let looks = order.to_vec();
         let mut number = 0;
-        let mut left = Left::default();
+        let mut left = DeferredMoves::default();
         loop {
             let is_first_look = number < looks.len();
             let place = if is_first_look {
@@ -356,7 +376,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     }
 
     /// The best moves of both sides, as far as the table knows them.
-    fn line(&self, root: &Node<W>, first: u32) -> Vec<u8> {
+    fn line(&self, root: &SearchNode<W>, first: u32) -> Vec<u8> {
         let mut node = *root;
         let mut line = Vec::new();
         let mut next = first;
@@ -388,14 +408,19 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     }
 }
 
-fn answer<W: Word, const S: u32>(index: u32, proven: &Proven, stones: u32, nodes: u64) -> Answer {
+fn answer<W: Word, const S: u32>(
+    index: u32,
+    proven: &Proven,
+    stones: u32,
+    nodes: u64,
+) -> ConnectFourSearchResult {
     let column = Geometry::<W, S>::cell(index).column;
     let (value, plies) = match *proven {
         Proven::Win { plies } => (win_at(stones + plies), plies),
         Proven::Loss { plies } => (-win_at(stones + plies), plies),
         Proven::Draw => (0, 0),
     };
-    Answer {
+    ConnectFourSearchResult {
         column,
         value,
         proven: Some(*proven),

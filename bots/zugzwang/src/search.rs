@@ -5,20 +5,20 @@
 //! is the only one which does not lose at once. So scores of proven ends are exact as to
 //! who wins, and an upper bound of how long it takes; everything else is an estimate.
 
-use search_team::{Progress, Team, mark};
+use search_team::{RootProgress, Team, mark};
 
 use crate::{
-    answer::Answer,
-    board::{Board, Geometry},
-    engine::Options,
-    evaluation::{Evaluation, WindowStates},
+    answer::ConnectFourSearchResult,
+    board::{Geometry, Stones},
+    engine::ConnectFourEngineOptions,
+    evaluation::{BoardEvaluation, WindowStates},
     forced::{Attack, Forced},
-    idea::{Idea, Ideas},
+    idea::{ConnectFourIdea, ConnectFourIdeas},
     limit::Limit,
-    position::Position,
+    position::ConnectFourPosition,
     score::{DRAW, INFINITE, Proven, end_of, is_loss, is_win, win_at},
     shape::BoardShape,
-    table::{Bound, Entry, NO_CELL, Table},
+    table::{Bound, NO_CELL, ScoreTable, ScoredPosition},
     terms::{Terms, Wins},
     weights::Weight,
     word::Word,
@@ -66,25 +66,40 @@ const EXACT: u64 = 0x5851_f42d_4c95_7f2d;
 /// What the engine asks of the search on one board, whatever its layout.
 pub(crate) trait Searching: Send {
     fn shape(&self) -> BoardShape;
-    fn search(&mut self, joint: Joint<'_>, position: &Position, limit: &Limit<'_>) -> Answer;
+    fn search(
+        &mut self,
+        joint: Joint<'_>,
+        position: &ConnectFourPosition,
+        limit: &Limit<'_>,
+    ) -> ConnectFourSearchResult;
     /// Searches the same for another thread until the limit says to stop; how many positions it has
     /// looked at.
-    fn help(&mut self, joint: Joint<'_>, position: &Position, limit: &Limit<'_>) -> u64;
-    fn solve(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Option<Proven>;
-    fn forced_win(&mut self, position: &Position, plies: u32, nodes: u64) -> Option<(u8, u32)>;
-    fn evaluate(&self, position: &Position) -> i32;
-    fn terms(&self, position: &Position) -> Option<Terms>;
-    fn leaves(&self, position: &Position, plies: u32) -> u64;
+    fn help(&mut self, joint: Joint<'_>, position: &ConnectFourPosition, limit: &Limit<'_>) -> u64;
+    fn solve(
+        &mut self,
+        table: &ScoreTable,
+        position: &ConnectFourPosition,
+        limit: &Limit<'_>,
+    ) -> Option<Proven>;
+    fn forced_win(
+        &mut self,
+        position: &ConnectFourPosition,
+        plies: u32,
+        nodes: u64,
+    ) -> Option<(u8, u32)>;
+    fn evaluate(&self, position: &ConnectFourPosition) -> i32;
+    fn terms(&self, position: &ConnectFourPosition) -> Option<Terms>;
+    fn leaves(&self, position: &ConnectFourPosition, plies: u32) -> u64;
 }
 
 /// What the threads of one search share.
 #[derive(Clone, Copy)]
 pub(crate) struct Joint<'a> {
-    pub(crate) table: &'a Table,
+    pub(crate) table: &'a ScoreTable,
     /// None if there is one thread.
     pub(crate) team: Option<&'a Team>,
     /// A search at the root is one ply deeper than the one before.
-    pub(crate) progress: &'a Progress<Reached>,
+    pub(crate) progress: &'a RootProgress<Reached>,
 }
 
 /// What a search at the root has found.
@@ -98,13 +113,13 @@ pub(crate) struct Reached {
 /// Moves that another thread searches, which are looked at again after all others: their places in the
 /// order in which they were looked at.
 #[derive(Default)]
-pub(crate) struct Left {
+pub(crate) struct DeferredMoves {
     places: [u8; MOST_MOVES],
     count: usize,
     next: usize,
 }
 
-impl Left {
+impl DeferredMoves {
     pub(crate) const fn leave(&mut self, place: usize) {
         self.places[self.count] = place as u8;
         self.count += 1;
@@ -131,18 +146,18 @@ struct Blur {
 
 /// The search on one board.
 pub(crate) struct Searcher<W, const S: u32> {
-    pub(crate) evaluation: Evaluation<W, S>,
+    pub(crate) evaluation: BoardEvaluation<W, S>,
     pub(crate) zobrist: Zobrist,
     pub(crate) forced: Forced<W, S>,
     history: Vec<[i32; 2]>,
     killers: Vec<[u8; 2]>,
     blur: Blur,
-    pub(crate) without: Ideas,
+    pub(crate) without: ConnectFourIdeas,
 }
 
 impl<W: Word, const S: u32> Searcher<W, S> {
-    pub(crate) fn new(shape: BoardShape, options: &Options) -> Self {
-        let evaluation = Evaluation::<W, S>::new(shape, &options.weights, options.without);
+    pub(crate) fn new(shape: BoardShape, options: &ConnectFourEngineOptions) -> Self {
+        let evaluation = BoardEvaluation::<W, S>::new(shape, &options.weights, options.without);
         Self {
             zobrist: Zobrist::new::<W, S>(shape, options.without),
             forced: Forced::new(evaluation.ground.geometry.clone()),
@@ -161,7 +176,7 @@ impl<W: Word, const S: u32> Searcher<W, S> {
         &self.evaluation.ground.geometry
     }
 
-    fn wins(&self, board: Board<W>) -> Wins<W> {
+    fn wins(&self, board: Stones<W>) -> Wins<W> {
         let taken = self.geometry().taken(board);
         Wins {
             own: self.geometry().wins(board.own, taken),
@@ -171,18 +186,18 @@ impl<W: Word, const S: u32> Searcher<W, S> {
 
     pub(crate) fn run<'a>(
         &'a mut self,
-        table: &'a Table,
+        table: &'a ScoreTable,
         limit: &'a Limit<'a>,
-        board: Board<W>,
+        board: Stones<W>,
         exact: bool,
         team: Option<&'a Team>,
-    ) -> Run<'a, W, S> {
+    ) -> SearchRun<'a, W, S> {
         for history in self.history.as_flattened_mut() {
             *history /= 8;
         }
         self.killers.fill([NO_CELL; 2]);
         let (states, _) = self.evaluation.start(board);
-        Run {
+        SearchRun {
             searcher: self,
             table,
             limit,
@@ -198,9 +213,9 @@ impl<W: Word, const S: u32> Searcher<W, S> {
     }
 
     /// The position that a search begins with.
-    pub(crate) fn root(&self, board: Board<W>) -> Node<W> {
+    pub(crate) fn root(&self, board: Stones<W>) -> SearchNode<W> {
         let (_, windows) = self.evaluation.start(board);
-        Node {
+        SearchNode {
             board,
             wins: self.wins(board),
             windows,
@@ -213,8 +228,8 @@ impl<W: Word, const S: u32> Searcher<W, S> {
 
 /// A position on the way.
 #[derive(Clone, Copy)]
-pub(crate) struct Node<W> {
-    pub(crate) board: Board<W>,
+pub(crate) struct SearchNode<W> {
+    pub(crate) board: Stones<W>,
     /// The side to move can't win with its next stone, except at the root.
     pub(crate) wins: Wins<W>,
     /// What all windows are worth for the even side.
@@ -227,13 +242,13 @@ pub(crate) struct Node<W> {
 
 /// A move and what follows from it.
 #[derive(Clone, Copy)]
-pub(crate) struct Candidate {
+pub(crate) struct MoveCandidate {
     index: u32,
     /// What all windows are then worth for the even side.
     windows: Weight,
 }
 
-impl Candidate {
+impl MoveCandidate {
     const NONE: Self = Self {
         index: 0,
         windows: Weight::new(0, 0),
@@ -241,9 +256,9 @@ impl Candidate {
 }
 
 /// One search.
-pub(crate) struct Run<'a, W, const S: u32> {
+pub(crate) struct SearchRun<'a, W, const S: u32> {
     pub(crate) searcher: &'a mut Searcher<W, S>,
-    pub(crate) table: &'a Table,
+    pub(crate) table: &'a ScoreTable,
     pub(crate) limit: &'a Limit<'a>,
     states: WindowStates,
     pub(crate) nodes: u64,
@@ -260,12 +275,12 @@ pub(crate) struct Run<'a, W, const S: u32> {
     pub(crate) finished: usize,
 }
 
-impl<W: Word, const S: u32> Run<'_, W, S> {
+impl<W: Word, const S: u32> SearchRun<'_, W, S> {
     /// The score of a position in which the side to move has no win with its next stone,
     /// for it. Below `alpha` it is an upper bound, above `beta` a lower one.
     pub(crate) fn node(
         &mut self,
-        node: &Node<W>,
+        node: &SearchNode<W>,
         mut alpha: i32,
         mut beta: i32,
         depth: i32,
@@ -311,7 +326,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             && depth <= SURE_DEPTH
             && !self.exact
             && !is_win(beta)
-            && !self.searcher.without.has(Idea::Futility)
+            && !self.searcher.without.has(ConnectFourIdea::Futility)
         {
             let value = self.estimate(node);
             if value - SURE_MARGIN * depth >= beta {
@@ -320,7 +335,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         }
         let (key, is_mirrored) = self.key(node.hash);
         let mut table_move = NO_CELL;
-        if !self.searcher.without.has(Idea::Table)
+        if !self.searcher.without.has(ConnectFourIdea::Table)
             && let Some(entry) = self.table.get(key)
         {
             let needed = if self.exact { 0 } else { depth };
@@ -353,7 +368,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     }
 
     /// Whether to search this move to this depth now; not if it can wait and another thread searches it.
-    pub(crate) fn claims(&self, next: &Node<W>, depth: i32, can_wait: bool) -> bool {
+    pub(crate) fn claims(&self, next: &SearchNode<W>, depth: i32, can_wait: bool) -> bool {
         let Some(team) = self.team.filter(|_| depth >= TEAM_DEPTH) else {
             return true;
         };
@@ -361,14 +376,14 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     }
 
     /// A move that it claimed has been searched.
-    pub(crate) fn releases(&self, next: &Node<W>, depth: i32) {
+    pub(crate) fn releases(&self, next: &SearchNode<W>, depth: i32) {
         if let Some(team) = self.team.filter(|_| depth >= TEAM_DEPTH) {
             team.releases(mark(self.key(next.hash).0, depth.unsigned_abs()));
         }
     }
 
     /// Puts the last stone into the states of its windows.
-    fn place_last(&mut self, node: &Node<W>) {
+    fn place_last(&mut self, node: &SearchNode<W>) {
         if let Some(last) = node.last {
             let evaluation = &self.searcher.evaluation;
             evaluation.place(&mut self.states, last, !is_odd(node.stones));
@@ -376,14 +391,14 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     }
 
     /// Takes it out again.
-    fn remove_last(&mut self, node: &Node<W>) {
+    fn remove_last(&mut self, node: &SearchNode<W>) {
         if let Some(last) = node.last {
             let evaluation = &self.searcher.evaluation;
             evaluation.remove(&mut self.states, last, !is_odd(node.stones));
         }
     }
 
-    fn estimate(&self, node: &Node<W>) -> i32 {
+    fn estimate(&self, node: &SearchNode<W>) -> i32 {
         let Searcher {
             evaluation, blur, ..
         } = &*self.searcher;
@@ -399,7 +414,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     /// The best of several moves.
     fn choose(
         &mut self,
-        node: &Node<W>,
+        node: &SearchNode<W>,
         mut moves: W,
         table_move: u8,
         [mut alpha, beta]: [i32; 2],
@@ -407,7 +422,10 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         height: usize,
     ) -> i32 {
         let (key, is_mirrored) = self.key(node.hash);
-        if depth >= FORCED_DEPTH && !self.exact && !self.searcher.without.has(Idea::Forced) {
+        if depth >= FORCED_DEPTH
+            && !self.exact
+            && !self.searcher.without.has(ConnectFourIdea::Forced)
+        {
             let attack = Attack {
                 board: node.board,
                 wins: node.wins,
@@ -429,13 +447,13 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 return score;
             }
         }
-        let may_reduce = !self.exact && !self.searcher.without.has(Idea::Reductions);
+        let may_reduce = !self.exact && !self.searcher.without.has(ConnectFourIdea::Reductions);
         if depth >= UNKNOWN_DEPTH && table_move == NO_CELL && may_reduce {
             depth -= 1;
         }
         let (mut best, mut best_index) = (-INFINITE, NO_CELL);
         let first_alpha = alpha;
-        let mut candidates = [Candidate::NONE; MOST_MOVES];
+        let mut candidates = [MoveCandidate::NONE; MOST_MOVES];
         let mut orders = [(i32::MIN, 0_u8); MOST_MOVES];
         // The move of the table often makes all others needless, so it is not compared with them.
         let mut count = 0;
@@ -446,7 +464,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             count = 1;
         }
         let mut number = 0;
-        let mut left = Left::default();
+        let mut left = DeferredMoves::default();
         loop {
             if number == count && !moves.is_empty() {
                 for index in moves.bits() {
@@ -508,7 +526,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     /// and at first less deeply.
     pub(crate) fn try_move(
         &mut self,
-        next: &Node<W>,
+        next: &SearchNode<W>,
         number: usize,
         [alpha, beta]: [i32; 2],
         depth: i32,
@@ -519,7 +537,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             return -self.node(next, -beta, -alpha, depth - 1, height);
         }
         let is_late = depth >= REDUCED_DEPTH && number >= REDUCED_FROM;
-        let may_reduce = !self.exact && !self.searcher.without.has(Idea::Reductions);
+        let may_reduce = !self.exact && !self.searcher.without.has(ConnectFourIdea::Reductions);
         if is_late && may_reduce && !self.threatens(next) {
             let less =
                 1 + i32::from(number >= REDUCED_MORE_FROM) + i32::from(depth >= REDUCED_MORE_DEPTH);
@@ -535,22 +553,22 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         -self.node(next, -beta, -alpha, depth - 1, height)
     }
 
-    pub(crate) fn candidate(&self, node: &Node<W>, index: u32) -> Candidate {
+    pub(crate) fn candidate(&self, node: &SearchNode<W>, index: u32) -> MoveCandidate {
         let odd = is_odd(node.stones);
         let gain = self.searcher.evaluation.gain(&self.states, index, odd);
-        Candidate {
+        MoveCandidate {
             index,
             windows: node.windows.plus(gain),
         }
     }
 
-    pub(crate) fn after(&self, node: &Node<W>, candidate: &Candidate) -> Node<W> {
+    pub(crate) fn after(&self, node: &SearchNode<W>, candidate: &MoveCandidate) -> SearchNode<W> {
         let stone = W::bit(candidate.index);
         let odd = is_odd(node.stones);
         let hash = self.searcher.zobrist.with(node.hash, candidate.index, odd);
         let board = node.board.after(stone);
         let geometry = self.searcher.geometry();
-        Node {
+        SearchNode {
             board,
             wins: Wins {
                 own: node.wins.other & !stone,
@@ -564,14 +582,19 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     }
 
     /// Whether the last stone threatens to win with the next.
-    fn threatens(&self, node: &Node<W>) -> bool {
+    fn threatens(&self, node: &SearchNode<W>) -> bool {
         let geometry = self.searcher.geometry();
         let landings = geometry.landings(geometry.taken(node.board));
         node.wins.other.meets(landings)
     }
 
     /// What a move promises.
-    pub(crate) fn order(&self, node: &Node<W>, candidate: &Candidate, height: usize) -> i32 {
+    pub(crate) fn order(
+        &self,
+        node: &SearchNode<W>,
+        candidate: &MoveCandidate,
+        height: usize,
+    ) -> i32 {
         let index = candidate.index as u8;
         let odd = is_odd(node.stones);
         let killers = self.searcher.killers[height];
@@ -631,7 +654,7 @@ pub(crate) const fn forced_share(nodes: u64) -> u64 {
 }
 
 /// What the table's entry says that ends the search of its position.
-fn settled(entry: &Entry, alpha: i32, beta: i32, depth: i32) -> Option<i32> {
+fn settled(entry: &ScoredPosition, alpha: i32, beta: i32, depth: i32) -> Option<i32> {
     let score = i32::from(entry.score);
     // A proven end needs no depth.
     let is_proven = match entry.bound {

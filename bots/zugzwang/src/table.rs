@@ -16,9 +16,9 @@ pub(crate) enum Bound {
     Exact,
 }
 
-/// What is known of a position.
+/// A position's score, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ScoredPosition {
     pub(crate) score: i16,
     /// The index of the best cell, or [`NO_CELL`].
     pub(crate) cell: u8,
@@ -30,7 +30,7 @@ pub(crate) struct Entry {
 /// No cell has this index.
 pub(crate) const NO_CELL: u8 = u8::MAX;
 
-impl Entry {
+impl ScoredPosition {
     /// As a word, which is never 0.
     const fn pack(self, age: u8) -> u64 {
         let [low, high] = self.score.to_le_bytes();
@@ -66,28 +66,28 @@ const BUCKET: usize = 4;
 
 #[derive(Default)]
 #[repr(align(64))]
-struct Bucket([(AtomicU64, AtomicU64); BUCKET]);
+struct ScoreBucket([(AtomicU64, AtomicU64); BUCKET]);
 
 /// A table of fixed size. A position is told by a 64-bit hash.
-pub(crate) struct Table {
-    buckets: Vec<Bucket>,
+pub(crate) struct ScoreTable {
+    buckets: Vec<ScoreBucket>,
     age: AtomicU8,
 }
 
-impl Table {
+impl ScoreTable {
     /// A table of so many MiB, at least one bucket, rounded down to a power of two.
     pub(crate) fn new(mebibytes: usize) -> Self {
-        let buckets = (mebibytes << 20) / size_of::<Bucket>();
+        let buckets = (mebibytes << 20) / size_of::<ScoreBucket>();
         let buckets = 1 << buckets.max(1).ilog2();
         Self {
-            buckets: (0..buckets).map(|_| Bucket::default()).collect(),
+            buckets: (0..buckets).map(|_| ScoreBucket::default()).collect(),
             age: AtomicU8::new(0),
         }
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.buckets.fill_with(Bucket::default);
+        self.buckets.fill_with(ScoreBucket::default);
         *self.age.get_mut() = 0;
     }
 
@@ -102,11 +102,11 @@ impl Table {
     }
 
     #[inline]
-    pub(crate) fn get(&self, key: u64) -> Option<Entry> {
+    pub(crate) fn get(&self, key: u64) -> Option<ScoredPosition> {
         for (check, word) in self.bucket(key) {
             let word = word.load(Relaxed);
             if check.load(Relaxed) ^ word == key {
-                return Entry::unpack(word).map(|(entry, _)| entry);
+                return ScoredPosition::unpack(word).map(|(entry, _)| entry);
             }
         }
         None
@@ -120,7 +120,7 @@ impl Table {
         let mut cell = cell;
         for slot in bucket {
             let word = slot.1.load(Relaxed);
-            let Some((entry, its_age)) = Entry::unpack(word) else {
+            let Some((entry, its_age)) = ScoredPosition::unpack(word) else {
                 if least > -1 {
                     (target, least) = (slot, -1);
                 }
@@ -138,7 +138,7 @@ impl Table {
                 (target, least) = (slot, worth);
             }
         }
-        let entry = Entry {
+        let entry = ScoredPosition {
             score,
             cell,
             depth,
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_full_bucket_loses_what_is_old_and_shallow() {
-        let table = Table::new(0);
+        let table = ScoreTable::new(0);
         for key in 1..=4 {
             table.put(key, 7, 3, 10 + key as u8, Bound::Exact);
         }
@@ -170,16 +170,16 @@ mod tests {
 
     #[test]
     fn a_table_is_not_larger_than_it_was_asked_to_be() {
-        assert_eq!(size_of::<Bucket>(), 64);
+        assert_eq!(size_of::<ScoreBucket>(), 64);
         for mebibytes in 1..=33 {
-            let bytes = size_of_val(&*Table::new(mebibytes).buckets);
+            let bytes = size_of_val(&*ScoreTable::new(mebibytes).buckets);
             assert!(bytes <= mebibytes << 20 && bytes > mebibytes << 19);
         }
     }
 
     #[test]
     fn a_new_result_without_a_cell_keeps_the_old_cell() {
-        let table = Table::new(1);
+        let table = ScoreTable::new(1);
         table.put(9, 1, 42, 3, Bound::Lower);
         table.put(9, 2, NO_CELL, 4, Bound::Upper);
         let entry = table.get(9).unwrap();

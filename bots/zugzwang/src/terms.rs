@@ -12,7 +12,7 @@
 use std::cmp::Ordering;
 
 use crate::{
-    board::{Board, Geometry},
+    board::{Geometry, Stones},
     shape::{BoardCell, BoardShape},
     word::Word,
 };
@@ -211,7 +211,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
     #[inline]
     pub(crate) fn threats(
         &self,
-        board: Board<W>,
+        board: Stones<W>,
         stones: u32,
         wins: Wins<W>,
         mut term: impl FnMut(usize, u32),
@@ -485,7 +485,7 @@ pub struct Terms {
 /// any other.
 pub(crate) fn terms<W: Word, const S: u32>(
     ground: &Ground<W, S>,
-    board: Board<W>,
+    board: Stones<W>,
 ) -> Option<Terms> {
     let geometry = &ground.geometry;
     let taken = geometry.taken(board);

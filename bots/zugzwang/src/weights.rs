@@ -42,11 +42,11 @@ impl Weight {
 
 /// A weight for each term of the evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Weights(Vec<Weight>);
+pub struct EvaluationWeights(Vec<Weight>);
 
-/// Why a file holds no weights.
+/// The reason why a file holds no weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WeightsError {
+pub enum EvaluationWeightsError {
     /// It does not begin with the mark of this version.
     #[error("expected weights of version 2, found another file")]
     Version,
@@ -64,7 +64,7 @@ pub enum WeightsError {
 const MARK: &[u8; 8] = b"zugzwan2";
 static LEARNED: &[u8] = include_bytes!("../data/weights.bin");
 
-impl Weights {
+impl EvaluationWeights {
     /// How many terms there are.
     pub const TERMS: usize = crate::terms::COUNT;
 
@@ -83,7 +83,7 @@ impl Weights {
     ///
     /// # Panics
     ///
-    /// If there are not [`Weights::TERMS`] pairs.
+    /// If there are not [`EvaluationWeights::TERMS`] pairs.
     #[must_use]
     pub fn from_values(values: &[[f32; 2]]) -> Self {
         assert_eq!(values.len(), Self::TERMS);
@@ -102,11 +102,13 @@ impl Weights {
     /// # Errors
     ///
     /// The mark or the length is another.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, WeightsError> {
-        let body = bytes.strip_prefix(MARK).ok_or(WeightsError::Version)?;
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, EvaluationWeightsError> {
+        let body = bytes
+            .strip_prefix(MARK)
+            .ok_or(EvaluationWeightsError::Version)?;
         let expected = 4 * Self::TERMS;
         if body.len() != expected {
-            return Err(WeightsError::Length {
+            return Err(EvaluationWeightsError::Length {
                 expected: expected + MARK.len(),
                 found: bytes.len(),
             });
@@ -118,7 +120,7 @@ impl Weights {
         Ok(Self(weights.collect()))
     }
 
-    /// What [`Weights::from_bytes`] reads.
+    /// What [`EvaluationWeights::from_bytes`] reads.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MARK.to_vec();
@@ -160,16 +162,19 @@ mod tests {
 
     #[test]
     fn the_file_reads_back_to_the_same_bytes() {
-        assert_eq!(Weights::learned().to_bytes(), LEARNED);
+        assert_eq!(EvaluationWeights::learned().to_bytes(), LEARNED);
     }
 
     #[test]
     fn another_file_is_refused() {
-        assert_eq!(Weights::from_bytes(b"zugzwan1"), Err(WeightsError::Version));
-        let short = Weights::from_bytes(&LEARNED[..100]);
+        assert_eq!(
+            EvaluationWeights::from_bytes(b"zugzwan1"),
+            Err(EvaluationWeightsError::Version)
+        );
+        let short = EvaluationWeights::from_bytes(&LEARNED[..100]);
         assert!(matches!(
             short,
-            Err(WeightsError::Length { found: 100, .. })
+            Err(EvaluationWeightsError::Length { found: 100, .. })
         ));
     }
 }

@@ -3,8 +3,8 @@
 //! symmetric.
 
 use crate::{
-    board::{Board, Geometry},
-    idea::{Idea, Ideas},
+    board::{Geometry, Stones},
+    idea::{ConnectFourIdea, ConnectFourIdeas},
     shape::{BoardCell, BoardShape},
     word::Word,
 };
@@ -35,7 +35,7 @@ impl Hash {
 }
 
 impl Zobrist {
-    pub(crate) fn new<W: Word, const S: u32>(shape: BoardShape, without: Ideas) -> Self {
+    pub(crate) fn new<W: Word, const S: u32>(shape: BoardShape, without: ConnectFourIdeas) -> Self {
         let forbidden = shape.forbidden().map_or(255, |cell| {
             u64::from(cell.column) * 16 + u64::from(cell.row)
         });
@@ -68,11 +68,11 @@ impl Zobrist {
                 plain: scramble(name),
                 mirrored: scramble(name),
             },
-            is_symmetric: shape.is_symmetric() && !without.has(Idea::Symmetry),
+            is_symmetric: shape.is_symmetric() && !without.has(ConnectFourIdea::Symmetry),
         }
     }
 
-    pub(crate) fn of<W: Word>(&self, board: Board<W>) -> Hash {
+    pub(crate) fn of<W: Word>(&self, board: Stones<W>) -> Hash {
         let is_odd = board.stones() % 2 == 1;
         let sides = [(board.own, is_odd), (board.other, !is_odd)];
         sides.into_iter().fold(self.empty, |hash, (stones, odd)| {

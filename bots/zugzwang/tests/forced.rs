@@ -1,20 +1,23 @@
 //! Wins by force of up to 17 plies, which a plain solver has found: the program `forced_wins` has
 //! written them.
 
-use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position, Proven};
+use zugzwang::{
+    BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit,
+    Proven,
+};
 
 static FOUND: &str = include_str!("../data/forced_wins.txt");
 
 /// A position of the file.
-struct Found {
-    position: Position,
+struct ForcedWin {
+    position: ConnectFourPosition,
     /// Of the shortest win.
     plies: u32,
     /// Whether every stone threatens to win with the next one.
     by_threats: bool,
 }
 
-fn found() -> Vec<Found> {
+fn found() -> Vec<ForcedWin> {
     let read = |line: &str| {
         let parts: Vec<&str> = line.split('|').map(str::trim).collect();
         let numbers = |part: &str| -> Vec<u8> {
@@ -31,8 +34,8 @@ fn found() -> Vec<Found> {
         };
         let shape = BoardShape::new(rows, columns, Some(BoardCell { column, row }))
             .expect("what the test names is possible");
-        Found {
-            position: Position::after(shape, &numbers(moves))
+        ForcedWin {
+            position: ConnectFourPosition::after(shape, &numbers(moves))
                 .expect("what the test names is possible"),
             plies: numbers(plies)[0].into(),
             by_threats: kind == "threats",
@@ -58,7 +61,7 @@ fn the_set_has_wins_of_every_length_to_17_plies() {
 
 #[test]
 fn every_win_by_threats_is_found_with_its_length() {
-    let mut engine = Engine::new(Options::default());
+    let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
     for win in found().into_iter().filter(|win| win.by_threats) {
         let position = win.position;
         let (column, plies) = engine.forced_win(&position, 17, 1_000_000).unwrap();
@@ -74,7 +77,7 @@ fn every_win_by_threats_is_found_with_its_length() {
 
 #[test]
 fn the_exact_solver_agrees_on_quiet_wins() {
-    let mut engine = Engine::new(Options::default());
+    let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
     for win in found().into_iter().filter(|win| !win.by_threats) {
         let proven = engine.solve(&win.position, &Limit::default()).unwrap();
         let plies = win.plies;
@@ -85,7 +88,7 @@ fn the_exact_solver_agrees_on_quiet_wins() {
 #[test]
 fn a_search_finds_every_win() {
     for win in found() {
-        let mut engine = Engine::new(Options::default());
+        let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
         let answer = engine.search(&win.position, &Limit::nodes(100_000));
         let answer = answer.unwrap();
         // The only move that does not lose at once is played without a search.
@@ -98,7 +101,7 @@ fn a_search_finds_every_win() {
 fn it_wins_where_a_win_can_be_forced() {
     for win in found().into_iter().step_by(4) {
         let mut position = win.position;
-        let mut engine = Engine::new(Options::default());
+        let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
         let end = position.stones() + win.plies;
         // It plays on until it has won, whatever it has claimed.
         while !position.is_won() {

@@ -4,7 +4,9 @@
 #![allow(clippy::disallowed_methods, reason = "a test")]
 #![cfg(target_os = "linux")]
 
-use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position};
+use zugzwang::{
+    BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit,
+};
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -24,12 +26,12 @@ fn an_engine_takes_its_table_and_two_mebibytes_more_at_most() {
     let cell = BoardCell { column: 5, row: 3 };
     let shape = BoardShape::new(12, 12, Some(cell)).unwrap();
     let before = resident();
-    let mut engine = Engine::new(Options {
+    let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions {
         table: 32,
-        ..Options::default()
+        ..ConnectFourEngineOptions::default()
     });
     engine
-        .search(&Position::new(shape), &Limit::nodes(300_000))
+        .search(&ConnectFourPosition::new(shape), &Limit::nodes(300_000))
         .unwrap();
     let taken = resident() - before;
     assert!(taken >= 32 * MEBIBYTE, "{taken}");

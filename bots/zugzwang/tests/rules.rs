@@ -6,15 +6,18 @@ use common::{random_game, shapes};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
-use referee_games::connect_four::{Board, Point, columns_of};
-use zugzwang::{BoardCell, BoardShape, BoardShapeError, Engine, Options, Position, PositionError};
+use referee_games::connect_four::{ConnectFourBoard, Point, columns_of};
+use zugzwang::{
+    BoardCell, BoardShape, BoardShapeError, ConnectFourEngine, ConnectFourEngineOptions,
+    ConnectFourPosition, PositionError,
+};
 
-fn referees_board(shape: BoardShape) -> Board {
+fn referees_board(shape: BoardShape) -> ConnectFourBoard {
     let forbidden = shape.forbidden().map(|cell| Point {
         x: (shape.rows() - 1 - cell.row).into(),
         y: cell.column.into(),
     });
-    Board::new(shape.rows(), shape.columns(), forbidden)
+    ConnectFourBoard::new(shape.rows(), shape.columns(), forbidden)
 }
 
 fn seat(stones: u32) -> Seat {
@@ -26,7 +29,7 @@ fn random_games_go_as_they_do_at_the_referee() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for shape in shapes() {
         let mut board = referees_board(shape);
-        let mut position = Position::new(shape);
+        let mut position = ConnectFourPosition::new(shape);
         for column in random_game(shape, &mut rng) {
             let open: Vec<u8> = columns_of(board.open())
                 .map(|column| column as u8)
@@ -49,7 +52,7 @@ fn random_games_go_as_they_do_at_the_referee() {
 
 #[test]
 fn sequences_are_as_many_as_on_the_referees_board() {
-    fn leaves(board: &Board, stones: u32, plies: u32) -> u64 {
+    fn leaves(board: &ConnectFourBoard, stones: u32, plies: u32) -> u64 {
         if plies == 0 {
             return 1;
         }
@@ -66,11 +69,11 @@ fn sequences_are_as_many_as_on_the_referees_board() {
             .sum()
     }
     let mut rng = ChaCha8Rng::seed_from_u64(2);
-    let mut engine = Engine::new(Options::default());
+    let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
     for shape in shapes() {
         let game = random_game(shape, &mut rng);
         let before = game.len().saturating_sub(12);
-        let position = Position::after(shape, &game[..before]).unwrap();
+        let position = ConnectFourPosition::after(shape, &game[..before]).unwrap();
         let mut board = referees_board(shape);
         for (number, &column) in game[..before].iter().enumerate() {
             board.drop_stone(seat(number as u32), column.into());
@@ -83,16 +86,19 @@ fn sequences_are_as_many_as_on_the_referees_board() {
 #[test]
 fn sequences_on_the_usual_board_are_as_many_as_others_count() {
     let shape = BoardShape::new(6, 7, None).unwrap();
-    let mut engine = Engine::new(Options::default());
+    let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
     let counts = [7, 49, 343, 2401, 16807, 117_649, 823_536, 5_673_234];
     for (plies, count) in (1..).zip(counts) {
-        assert_eq!(engine.leaves(&Position::new(shape), plies), count);
+        assert_eq!(
+            engine.leaves(&ConnectFourPosition::new(shape), plies),
+            count
+        );
     }
 }
 
 #[test]
 fn sequences_of_eight_plies_are_as_many_as_two_other_programs_count() {
-    let mut engine = Engine::new(Options::default());
+    let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
     for (columns, rows, forbidden, expected) in [
         (9, 9, None, 42_569_793),
         (9, 9, Some((4, 0)), 42_859_881),
@@ -103,7 +109,7 @@ fn sequences_of_eight_plies_are_as_many_as_two_other_programs_count() {
     ] {
         let cell = forbidden.map(|(column, row)| BoardCell { column, row });
         let shape = BoardShape::new(rows, columns, cell).unwrap();
-        let found = engine.leaves(&Position::new(shape), 8);
+        let found = engine.leaves(&ConnectFourPosition::new(shape), 8);
         assert_eq!(found, expected, "{shape:?}");
     }
 }
@@ -113,7 +119,7 @@ fn stones_read_back_to_the_same_position() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     for shape in shapes() {
         let game = random_game(shape, &mut rng);
-        let position = Position::after(shape, &game[..game.len() / 2]).unwrap();
+        let position = ConnectFourPosition::after(shape, &game[..game.len() / 2]).unwrap();
         let (mut own, mut other) = (Vec::new(), Vec::new());
         for column in 0..shape.columns() {
             for row in 0..shape.rows() {
@@ -125,7 +131,10 @@ fn stones_read_back_to_the_same_position() {
                 }
             }
         }
-        assert_eq!(Position::with_stones(shape, &own, &other), Ok(position));
+        assert_eq!(
+            ConnectFourPosition::with_stones(shape, &own, &other),
+            Ok(position)
+        );
     }
 }
 
@@ -144,17 +153,20 @@ fn what_can_not_be_is_refused() {
     let shape = BoardShape::new(9, 9, Some(forbidden)).unwrap();
     let high = BoardCell { column: 0, row: 1 };
     for cell in [outside, forbidden, high] {
-        let refused = Position::with_stones(shape, &[cell], &[]);
+        let refused = ConnectFourPosition::with_stones(shape, &[cell], &[]);
         assert_eq!(refused, Err(PositionError::Floating(cell)));
     }
     let twice = BoardCell { column: 0, row: 0 };
-    let refused = Position::with_stones(shape, &[twice], &[twice]);
+    let refused = ConnectFourPosition::with_stones(shape, &[twice], &[twice]);
     assert_eq!(refused, Err(PositionError::Floating(twice)));
     let above = BoardCell { column: 2, row: 1 };
-    assert!(Position::with_stones(shape, &[above], &[]).is_ok());
-    assert_eq!(Position::after(shape, &[9]), Err(PositionError::NoRoom(9)));
+    assert!(ConnectFourPosition::with_stones(shape, &[above], &[]).is_ok());
     assert_eq!(
-        Position::after(shape, &[0, 1, 0, 1, 0, 1, 0, 1]),
+        ConnectFourPosition::after(shape, &[9]),
+        Err(PositionError::NoRoom(9))
+    );
+    assert_eq!(
+        ConnectFourPosition::after(shape, &[0, 1, 0, 1, 0, 1, 0, 1]),
         Err(PositionError::Over)
     );
 }

@@ -14,25 +14,26 @@ use common::{random_game, shapes};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use zugzwang::{
-    Answer, BoardCell, BoardShape, Engine, GameIsOver, Limit, Options, Position, Proven,
+    BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition,
+    ConnectFourSearchResult, GameIsOver, Limit, Proven,
 };
 
-fn after(columns: &[u8]) -> Position {
-    Position::after(
+fn after(columns: &[u8]) -> ConnectFourPosition {
+    ConnectFourPosition::after(
         BoardShape::new(9, 9, None).expect("what the test names is possible"),
         columns,
     )
     .expect("what the test names is possible")
 }
 
-fn engine() -> Engine {
-    Engine::new(Options {
+fn engine() -> ConnectFourEngine {
+    ConnectFourEngine::new(ConnectFourEngineOptions {
         table: 2,
-        ..Options::default()
+        ..ConnectFourEngineOptions::default()
     })
 }
 
-fn search(position: &Position, nodes: u64) -> Answer {
+fn search(position: &ConnectFourPosition, nodes: u64) -> ConnectFourSearchResult {
     engine()
         .search(position, &Limit::nodes(nodes))
         .expect("what the test names is possible")
@@ -69,7 +70,7 @@ fn it_uses_the_forbidden_cell() {
     // Three in a row on the ground: the cell at the right is forbidden.
     let cell = BoardCell { column: 5, row: 0 };
     let shape = BoardShape::new(9, 9, Some(cell)).unwrap();
-    let position = Position::after(shape, &[2, 2, 3, 3, 4]).unwrap();
+    let position = ConnectFourPosition::after(shape, &[2, 2, 3, 3, 4]).unwrap();
     assert_eq!(search(&position, 1000).column, 1);
 }
 
@@ -84,7 +85,7 @@ fn the_same_nodes_give_the_same_answer() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     for shape in shapes() {
         let game = random_game(shape, &mut rng);
-        let position = Position::after(shape, &game[..game.len() / 2]).unwrap();
+        let position = ConnectFourPosition::after(shape, &game[..game.len() / 2]).unwrap();
         assert_eq!(search(&position, 3000), search(&position, 3000));
     }
 }
@@ -96,7 +97,7 @@ fn answers_are_legal_and_so_are_their_lines() {
     for shape in shapes() {
         let game = random_game(shape, &mut rng);
         for moves in (0..game.len()).step_by(3) {
-            let position = Position::after(shape, &game[..moves]).unwrap();
+            let position = ConnectFourPosition::after(shape, &game[..moves]).unwrap();
             let answer = engine.search(&position, &Limit::nodes(500)).unwrap();
             assert_eq!(answer.line.first(), Some(&answer.column));
             let mut line = position;
@@ -120,8 +121,8 @@ fn a_mirror_image_is_worth_the_same() {
         let mut game = random_game(shape, &mut rng);
         game.truncate(game.len() / 2);
         let mirrored: Vec<u8> = game.iter().map(|column| columns - 1 - column).collect();
-        let position = Position::after(shape, &game).unwrap();
-        let mirrored = Position::after(mirrored_shape, &mirrored).unwrap();
+        let position = ConnectFourPosition::after(shape, &game).unwrap();
+        let mirrored = ConnectFourPosition::after(mirrored_shape, &mirrored).unwrap();
         assert_eq!(engine().evaluate(&position), engine().evaluate(&mirrored));
     }
 }
@@ -129,8 +130,8 @@ fn a_mirror_image_is_worth_the_same() {
 #[test]
 fn a_table_is_of_use_for_the_mirror_image() {
     let shape = BoardShape::new(9, 9, None).unwrap();
-    let position = Position::after(shape, &[4, 3, 2]).unwrap();
-    let mirrored = Position::after(shape, &[4, 5, 6]).unwrap();
+    let position = ConnectFourPosition::after(shape, &[4, 3, 2]).unwrap();
+    let mirrored = ConnectFourPosition::after(shape, &[4, 5, 6]).unwrap();
     let depth = || Limit::depth(9);
     let mut engine = engine();
     let first = engine.search(&position, &depth()).unwrap();
@@ -144,7 +145,8 @@ fn the_last_search_helps_the_next() {
     let mut warm = engine();
     let mut cold = engine();
     let first = warm.search(&position, &Limit::depth(10)).unwrap();
-    let next = Position::after(position.shape(), &[4, 3, first.line[0], first.line[1]]).unwrap();
+    let next = ConnectFourPosition::after(position.shape(), &[4, 3, first.line[0], first.line[1]])
+        .unwrap();
     let depth = || Limit::depth(8);
     let warm = warm.search(&next, &depth()).unwrap();
     let cold = cold.search(&next, &depth()).unwrap();
@@ -181,20 +183,22 @@ fn a_search_ends_when_its_flag_is_set() {
 #[test]
 fn threads_prove_what_one_proves() {
     let mut rng = ChaCha8Rng::seed_from_u64(31);
-    let mut team = Engine::new(Options {
+    let mut team = ConnectFourEngine::new(ConnectFourEngineOptions {
         table: 2,
         threads: NonZeroUsize::new(3).expect("not 0"),
-        ..Options::default()
+        ..ConnectFourEngineOptions::default()
     });
     let mut proven = 0;
     for shape in shapes() {
         let mut moves = random_game(shape, &mut rng);
         moves.truncate(moves.len().saturating_sub(4));
-        let position = Position::after(shape, &moves).expect("the beginning of a game");
+        let position = ConnectFourPosition::after(shape, &moves).expect("the beginning of a game");
         let one = search(&position, 20_000);
         let all = team.search(&position, &Limit::nodes(20_000));
         let all = all.expect("the game goes on");
-        let wins = |answer: &Answer| answer.proven.map(|it| matches!(it, Proven::Win { .. }));
+        let wins = |answer: &ConnectFourSearchResult| {
+            answer.proven.map(|it| matches!(it, Proven::Win { .. }))
+        };
         if let (Some(one), Some(all)) = (wins(&one), wins(&all)) {
             assert_eq!(one, all, "{position:?}");
             proven += 1;
@@ -208,7 +212,7 @@ fn no_search_looks_at_more_positions_than_its_limit() {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     for shape in shapes() {
         let game = random_game(shape, &mut rng);
-        let position = Position::after(shape, &game[..game.len() / 2]).unwrap();
+        let position = ConnectFourPosition::after(shape, &game[..game.len() / 2]).unwrap();
         for nodes in [1, 2, 3, 10, 100, 511, 2000] {
             let answer = search(&position, nodes);
             assert!(answer.nodes <= nodes, "{answer:?}");
@@ -222,7 +226,7 @@ fn no_search_looks_at_more_positions_than_its_limit() {
 fn an_engine_goes_from_board_to_board() {
     let mut engine = engine();
     for shape in shapes() {
-        let position = Position::new(shape);
+        let position = ConnectFourPosition::new(shape);
         let answer = engine.search(&position, &Limit::nodes(2000)).unwrap();
         assert!(answer.column < shape.columns());
     }
@@ -232,14 +236,14 @@ fn an_engine_goes_from_board_to_board() {
 fn blurred_engines_of_different_seeds_differ() {
     let shape = BoardShape::new(12, 12, None).unwrap();
     // After a stone at the edge no column is clearly the best.
-    let position = Position::after(shape, &[0]).unwrap();
+    let position = ConnectFourPosition::after(shape, &[0]).unwrap();
     let columns = |blur| {
         let answers = (0..20).map(|seed| {
-            let mut engine = Engine::new(Options {
+            let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions {
                 table: 1,
                 blur,
                 seed,
-                ..Options::default()
+                ..ConnectFourEngineOptions::default()
             });
             let answer = engine.search(&position, &Limit::nodes(500));
             answer.unwrap().column

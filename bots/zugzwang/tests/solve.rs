@@ -1,6 +1,9 @@
 //! Exact solutions of positions on the usual board, as several solvers have published them.
 
-use zugzwang::{BoardShape, Engine, GameIsOver, Limit, Options, Position, Proven};
+use zugzwang::{
+    BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, GameIsOver,
+    Limit, Proven,
+};
 
 /// Columns from 1, and 22 less the number of the winner's stones, with its sign.
 const SOLVED: &[(&str, i32)] = &[
@@ -12,10 +15,10 @@ const SOLVED: &[(&str, i32)] = &[
     ("23163416124767223154467471272416755633", 0),
 ];
 
-fn usual(columns: &str) -> Position {
+fn usual(columns: &str) -> ConnectFourPosition {
     let shape = BoardShape::new(6, 7, None).expect("what the test names is possible");
     let columns: Vec<u8> = columns.bytes().map(|digit| digit - b'1').collect();
-    Position::after(shape, &columns).expect("what the test names is possible")
+    ConnectFourPosition::after(shape, &columns).expect("what the test names is possible")
 }
 
 /// The winner's stones at the end tell the score.
@@ -31,7 +34,7 @@ fn score(proven: Proven, stones: u32) -> i32 {
 fn solved_positions_have_their_published_scores() {
     for &(columns, expected) in SOLVED {
         let position = usual(columns);
-        let mut engine = Engine::new(Options::default());
+        let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
         let proven = engine.solve(&position, &Limit::default()).unwrap().unwrap();
         assert_eq!(score(proven, position.stones()), expected, "{columns}");
     }
@@ -40,7 +43,7 @@ fn solved_positions_have_their_published_scores() {
 #[test]
 fn a_search_of_a_solved_position_finds_the_winner() {
     for &(columns, expected) in &SOLVED[..5] {
-        let mut engine = Engine::new(Options::default());
+        let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
         let answer = engine.search(&usual(columns), &Limit::nodes(3_000_000));
         let answer = answer.unwrap();
         if answer.depth == 0 {
@@ -58,14 +61,14 @@ fn a_search_of_a_solved_position_finds_the_winner() {
 
 #[test]
 fn a_limit_ends_a_solution() {
-    let mut engine = Engine::new(Options::default());
+    let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
     let solved = engine.solve(&usual(""), &Limit::nodes(10_000));
     assert_eq!(solved, Ok(None));
 }
 
 #[test]
 fn a_game_that_is_won_has_no_solution() {
-    let mut engine = Engine::new(Options::default());
+    let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
     let solved = engine.solve(&usual("1212121"), &Limit::default());
     assert_eq!(solved, Err(GameIsOver));
 }

@@ -7,7 +7,7 @@ use referee::Address;
 use crate::{Launcher, Reach, Scheme, Trust};
 
 #[derive(Debug)]
-struct Running(Address);
+struct AddressLauncher(Address);
 
 pub(crate) fn scheme() -> Scheme {
     Scheme {
@@ -15,13 +15,13 @@ pub(crate) fn scheme() -> Scheme {
         form: "grpc://HOST:PORT, grpcs://HOST:PORT, unix:PATH",
         names: Vec::new(),
         read: Box::new(|spec, _| match spec.parse() {
-            Ok(address) => Ok(Arc::new(Running(address))),
+            Ok(address) => Ok(Arc::new(AddressLauncher(address))),
             Err(error) => Err(format!("{error}")),
         }),
     }
 }
 
-impl Launcher for Running {
+impl Launcher for AddressLauncher {
     fn default_name(&self) -> String {
         self.0.to_string()
     }

@@ -12,7 +12,7 @@ use crate::{
 
 /// A program and its arguments; there is at least the program.
 #[derive(Debug)]
-struct Words(Vec<String>);
+struct CommandLine(Vec<String>);
 
 pub(crate) fn scheme() -> Scheme {
     Scheme {
@@ -20,14 +20,14 @@ pub(crate) fn scheme() -> Scheme {
         form: "exec:COMMAND",
         names: Vec::new(),
         read: Box::new(|spec, rest| match shlex::split(rest) {
-            Some(words) if !words.is_empty() => Ok(Arc::new(Words(words))),
+            Some(words) if !words.is_empty() => Ok(Arc::new(CommandLine(words))),
             Some(_) => Err("exec: expected a command, as in exec:./my_bot --fast".to_owned()),
             None => Err(format!("{spec}: a quotation mark is not closed")),
         }),
     }
 }
 
-impl Launcher for Words {
+impl Launcher for CommandLine {
     fn default_name(&self) -> String {
         let stem = Path::new(&self.0[0]).file_stem().unwrap_or_default();
         stem.to_string_lossy().into_owned()

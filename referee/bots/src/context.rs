@@ -14,15 +14,15 @@ use std::{
 
 use parking_lot::Mutex;
 use referee::{
-    Address, Bot, BotContainer, BotDial, BotSandbox, Cores, Excuses, Launch, Memory, MemoryGauge,
-    Supervisor,
+    Address, Bot, BotContainer, BotDial, BotSandbox, Cores, Excuses, Launch, MemoryGauge,
+    MemoryOptions, Supervisor,
 };
 use referee_core::file_name;
 use tokio::runtime::Handle;
 
 use crate::{
     Entry, Reach, Trust,
-    archive::{ArchiveCache, ArchiveHash, CacheError, Held},
+    archive::{ArchiveCache, ArchiveHash, CacheError, UnpackedArchive},
 };
 
 /// What the processes of one bot are started with.
@@ -40,7 +40,7 @@ pub struct BotOptions {
 
 /// A bot that is about to be started or reached.
 #[derive(Debug)]
-pub enum Source {
+pub enum LaunchTarget {
     /// It is started so.
     Process(Box<Launch>),
     /// It runs there.
@@ -246,8 +246,8 @@ impl LaunchContext {
         set: u64,
     ) -> std::io::Result<Bot> {
         let bot = match self.source(entry, options, gauge, set)? {
-            Source::Process(launch) => Bot::launched(*launch, Handle::current()),
-            Source::Running(address) => {
+            LaunchTarget::Process(launch) => Bot::launched(*launch, Handle::current()),
+            LaunchTarget::Running(address) => {
                 let dial = self.dial_of(entry);
                 Bot::at(address, options.start_limit).with_dial(dial)
             }
@@ -308,7 +308,7 @@ impl LaunchContext {
     }
 
     /// The unpacked archive of an entry that is in one.
-    fn archive(&self, entry: &Entry) -> std::io::Result<Option<Held>> {
+    fn archive(&self, entry: &Entry) -> std::io::Result<Option<UnpackedArchive>> {
         let Some(hash) = entry.launcher().archive() else {
             return Ok(None);
         };
@@ -336,12 +336,12 @@ impl LaunchContext {
         options: &BotOptions,
         gauge: Option<Arc<MemoryGauge>>,
         set: u64,
-    ) -> std::io::Result<Source> {
+    ) -> std::io::Result<LaunchTarget> {
         if let Some(at) = self.address(entry) {
-            return Ok(Source::Running(at.address.clone()));
+            return Ok(LaunchTarget::Running(at.address.clone()));
         }
         let (program, arguments, container) = match entry.launcher().reach() {
-            Reach::Address(address) => return Ok(Source::Running(address)),
+            Reach::Address(address) => return Ok(LaunchTarget::Running(address)),
             Reach::Program { program, arguments } => (program, arguments, None),
             Reach::Container {
                 container,
@@ -363,7 +363,7 @@ impl LaunchContext {
             0 => format!("{name}.log"),
             set => format!("{name}-lot{set}.log"),
         };
-        Ok(Source::Process(Box::new(Launch {
+        Ok(LaunchTarget::Process(Box::new(Launch {
             program,
             arguments,
             container,
@@ -376,7 +376,7 @@ impl LaunchContext {
             }),
             readable: archive.iter().map(|held| held.files().to_owned()).collect(),
             start_limit: options.start_limit,
-            memory: Memory {
+            memory: MemoryOptions {
                 limit: options.memory_limit,
                 gauge,
             },

@@ -20,9 +20,9 @@ pub struct Entry {
     launcher: Arc<dyn Launcher>,
 }
 
-/// Why a text is no entry, or an entry can't take part.
+/// The reason why a text is no entry, or an entry can't take part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SpecError {
+pub enum EntryError {
     /// What was written, what was expected, and what to do.
     #[error("{0}")]
     Invalid(String),
@@ -46,8 +46,8 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// [`SpecError`] says what was expected.
-    pub fn read(text: &str, schemes: &Schemes) -> Result<Self, SpecError> {
+    /// [`EntryError`] says what was expected.
+    pub fn read(text: &str, schemes: &Schemes) -> Result<Self, EntryError> {
         let (name, spec) = match text.split_once('=') {
             Some((name, spec)) if !Self::is_spec(text, schemes) => (Some(name), spec),
             _ => (None, text),
@@ -59,20 +59,20 @@ impl Entry {
                 .or_else(|| suggestion(text))
                 .or_else(|| suggestion(spec))
                 .map_or_else(String::new, |spec| format!("; did you mean {spec}?"));
-            return Err(SpecError::Invalid(format!(
+            return Err(EntryError::Invalid(format!(
                 "{text}: expected SPEC or NAME=SPEC, where SPEC is {forms}{meant}"
             )));
         };
         if !Self::is_shown(spec) {
-            return Err(SpecError::Invalid(format!(
+            return Err(EntryError::Invalid(format!(
                 "{}: a SPEC has no control characters but tabs and ends of lines",
                 printable(text)
             )));
         }
-        let launcher = (scheme.read)(spec, rest).map_err(SpecError::Invalid)?;
+        let launcher = (scheme.read)(spec, rest).map_err(EntryError::Invalid)?;
         let name = name.map_or_else(|| name_like(&launcher.default_name()), str::to_owned);
         if let Err(error) = Self::check_name(&name) {
-            return Err(SpecError::Invalid(format!("{text}: {error}")));
+            return Err(EntryError::Invalid(format!("{text}: {error}")));
         }
         Ok(Self {
             name,
@@ -85,13 +85,13 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// [`SpecError`] says what was expected.
-    pub fn check_name(name: &str) -> Result<(), SpecError> {
+    /// [`EntryError`] says what was expected.
+    pub fn check_name(name: &str) -> Result<(), EntryError> {
         let begins = name.starts_with(char::is_alphanumeric);
         if begins && name.chars().count() <= LONGEST_NAME && name.chars().all(is_of_a_name) {
             return Ok(());
         }
-        Err(SpecError::Invalid(format!(
+        Err(EntryError::Invalid(format!(
             "a name is 1 to 40 letters, digits, dots, hyphens and underscores and begins with \
              one of the first two, found \"{}\"",
             printable(name)
@@ -110,15 +110,18 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// [`SpecError`] says what was expected.
-    pub fn read_all<T: AsRef<str>>(texts: &[T], schemes: &Schemes) -> Result<Vec<Self>, SpecError> {
+    /// [`EntryError`] says what was expected.
+    pub fn read_all<T: AsRef<str>>(
+        texts: &[T],
+        schemes: &Schemes,
+    ) -> Result<Vec<Self>, EntryError> {
         let mut entries: Vec<Self> = Vec::new();
         let (mut names, mut addresses) = (HashSet::new(), HashSet::new());
         for text in texts {
             let text = text.as_ref();
             let entry = Self::read(text, schemes)?;
             if !names.insert(entry.name.clone()) {
-                return Err(SpecError::NameTaken {
+                return Err(EntryError::NameTaken {
                     text: text.to_owned(),
                     name: entry.name,
                     spec: entry.spec,
@@ -127,7 +130,7 @@ impl Entry {
             if let Reach::Address(address) = entry.launcher.reach()
                 && !addresses.insert(address.clone())
             {
-                return Err(SpecError::Invalid(format!(
+                return Err(EntryError::Invalid(format!(
                     "{text}: another bot is at {address} too, and one process can't sit in two \
                      seats; start a second one"
                 )));
@@ -174,20 +177,20 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// [`SpecError::Invalid`]
-    pub fn check_files(&self, directory: &Path) -> Result<(), SpecError> {
+    /// [`EntryError::Invalid`]
+    pub fn check_files(&self, directory: &Path) -> Result<(), EntryError> {
         let checked = self.launcher.check_files(directory);
-        checked.map_err(SpecError::Invalid)
+        checked.map_err(EntryError::Invalid)
     }
 
     /// Whether it plays this game, as far as that can be known without starting it.
     ///
     /// # Errors
     ///
-    /// [`SpecError::Invalid`]
-    pub fn check_plays(&self, game: &GameInfo) -> Result<(), SpecError> {
+    /// [`EntryError::Invalid`]
+    pub fn check_plays(&self, game: &GameInfo) -> Result<(), EntryError> {
         let plays = self.launcher.check_game(game);
-        plays.map_err(|why| SpecError::Invalid(format!("{}: {why}", self.spec)))
+        plays.map_err(|why| EntryError::Invalid(format!("{}: {why}", self.spec)))
     }
 
     /// Whether it plays this game, as far as that can be known without starting it,
@@ -195,8 +198,8 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// [`SpecError::Invalid`]
-    pub fn check_game(&self, game: &GameInfo, directory: &Path) -> Result<(), SpecError> {
+    /// [`EntryError::Invalid`]
+    pub fn check_game(&self, game: &GameInfo, directory: &Path) -> Result<(), EntryError> {
         self.check_plays(game)?;
         self.check_files(directory)
     }
@@ -261,7 +264,7 @@ fn suggestion(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Entry, SpecError> {
+    fn read(text: &str) -> Result<Entry, EntryError> {
         Entry::read(text, &Schemes::with(Vec::new()))
     }
 

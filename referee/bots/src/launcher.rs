@@ -167,11 +167,11 @@ pub struct Scheme {
     /// a text that is one of them gets a suggestion.
     pub names: Vec<&'static str>,
     /// Reads a whole SPEC, given also without its prefix.
-    pub read: Reader,
+    pub read: SpecReader,
 }
 
 /// Reads a SPEC: the whole text, and what follows the prefix.
-pub type Reader = Box<dyn Fn(&str, &str) -> Result<Arc<dyn Launcher>, String> + Send + Sync>;
+pub type SpecReader = Box<dyn Fn(&str, &str) -> Result<Arc<dyn Launcher>, String> + Send + Sync>;
 
 /// Every kind of bot that can be started or reached here.
 pub struct Schemes {

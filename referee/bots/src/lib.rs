@@ -18,13 +18,15 @@ mod needs;
 mod packed;
 mod running;
 
-pub use context::{BotAddress, BotOptions, LaunchContext, LaunchError, LaunchOptions, Source};
-pub use entry::{Entry, SpecError, is_of_a_name};
+pub use context::{
+    BotAddress, BotOptions, LaunchContext, LaunchError, LaunchOptions, LaunchTarget,
+};
+pub use entry::{Entry, EntryError, is_of_a_name};
 pub use hint::{Hint, hint_for};
 pub use identity::identity_of_file;
 pub use image::{Unpinned, image_label, image_scheme};
 pub use input::{open_input, read_input, read_input_text, read_stream_text};
-pub use launcher::{Launcher, Reach, Reader, Scheme, Schemes, Trust};
+pub use launcher::{Launcher, Reach, Scheme, Schemes, SpecReader, Trust};
 pub use needs::{has_program, is_label, machine_label, needs_of_file};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};
 pub use running::{NotRunning, RunningBot};

@@ -99,7 +99,7 @@ pub(crate) fn scheme(others: Arc<Schemes>) -> Scheme {
         read: Box::new(move |spec, _| {
             let packed: PackedSpec = spec.parse().map_err(|error| format!("{spec}: {error}"))?;
             let inner = packed.read_inner(&others)?;
-            Ok(Arc::new(PackedBot { packed, inner }))
+            Ok(Arc::new(PackedLauncher { packed, inner }))
         }),
     }
 }
@@ -120,12 +120,12 @@ impl PackedSpec {
 }
 
 #[derive(Debug)]
-struct PackedBot {
+struct PackedLauncher {
     packed: PackedSpec,
     inner: Arc<dyn Launcher>,
 }
 
-impl Launcher for PackedBot {
+impl Launcher for PackedLauncher {
     fn default_name(&self) -> String {
         self.inner.default_name()
     }

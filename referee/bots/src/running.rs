@@ -7,17 +7,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use referee::{ConnectError, Probe, Process, STOP_GRACE, Shortage, StartError};
+use referee::{BotProcess, ConnectError, Probe, STOP_GRACE, Shortage, StartError};
 use referee_core::Foul;
 
-use crate::{BotOptions, Entry, LaunchContext, Source};
+use crate::{BotOptions, Entry, LaunchContext, LaunchTarget};
 
 /// A bot that listens, and our connection to it.
 pub struct RunningBot {
     /// The connection.
     pub probe: Probe,
     /// The process, where we started it.
-    pub process: Option<Arc<Process>>,
+    pub process: Option<Arc<BotProcess>>,
     /// From its start until it took our connection.
     pub took: Duration,
 }
@@ -53,11 +53,11 @@ impl LaunchContext {
         let began = Instant::now();
         let source = self.source(entry, options, None, set);
         let (process, connected) = match source.map_err(NotRunning::Socket)? {
-            Source::Running(address) => {
+            LaunchTarget::Running(address) => {
                 let dial = self.dial_of(entry);
                 (None, Probe::connect(&address, &dial, within).await)
             }
-            Source::Process(launch) => {
+            LaunchTarget::Process(launch) => {
                 let process = Arc::new(launch.start().await?);
                 let connected = Probe::of(process.clone(), within).await;
                 (Some(process), connected)

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt, str::FromStr, time::Duration};
 
 use clap::Args;
 use futures_util::future::join_all;
-use referee::{Address, BotDial, Presence};
+use referee::{Address, BotDial, BotPresence};
 use referee_bots::{BotAddress, Entry};
 use referee_worker::remote::WAITING_FOR_BOTS;
 use tokio::time::{Instant, sleep_until};
@@ -176,7 +176,7 @@ async fn wait_for(bot: &BotAt, dial: &BotDial, deadline: Instant) -> Option<Stri
         let left = deadline.saturating_duration_since(Instant::now());
         let within = left.clamp(PAUSES.1, LOOK);
         let found = dial.presence(address, within).await;
-        if found == Presence::Answering {
+        if found == BotPresence::Answering {
             tracing::info!(name, %address, "the bot is there");
             return None;
         }
@@ -190,11 +190,11 @@ async fn wait_for(bot: &BotAt, dial: &BotDial, deadline: Instant) -> Option<Stri
 }
 
 /// What follows when a bot does not answer in time.
-fn missed(name: &str, address: &Address, found: Presence) -> Option<String> {
+fn missed(name: &str, address: &Address, found: BotPresence) -> Option<String> {
     let (is_there, why) = match found {
-        Presence::Answering => return None,
-        Presence::Absent(why) => (matches!(address, Address::Unix(_)), why),
-        Presence::Silent(why) => (true, why),
+        BotPresence::Answering => return None,
+        BotPresence::Absent(why) => (matches!(address, Address::Unix(_)), why),
+        BotPresence::Silent(why) => (true, why),
     };
     if !is_there {
         return Some(format!("the bot {name} at {address}: {why}"));

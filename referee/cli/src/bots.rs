@@ -51,7 +51,7 @@ fn built_in(program: PathBuf) -> Scheme {
         form: "house:NAME",
         names: house_bots::HOUSE.iter().map(|bot| bot.name).collect(),
         read: Box::new(move |_, rest| match house_bots::bot(rest) {
-            Ok(_) => Ok(Arc::new(BuiltIn {
+            Ok(_) => Ok(Arc::new(BuiltInLauncher {
                 program: program.clone(),
                 spec: rest.to_owned(),
             })),
@@ -91,13 +91,13 @@ pub fn schemes() -> std::io::Result<Schemes> {
 
 /// One of our own bots: the program runs itself as it.
 #[derive(Debug)]
-struct BuiltIn {
+struct BuiltInLauncher {
     program: PathBuf,
     /// What follows `house:`.
     spec: String,
 }
 
-impl Launcher for BuiltIn {
+impl Launcher for BuiltInLauncher {
     fn default_name(&self) -> String {
         let name = self.spec.split('?').next();
         name.unwrap_or(&self.spec).to_owned()
@@ -213,11 +213,11 @@ impl Launcher for Compiled {
 
 #[cfg(test)]
 mod tests {
-    use referee_bots::{Entry, SpecError};
+    use referee_bots::{Entry, EntryError};
 
     use super::*;
 
-    fn read(text: &str) -> Result<Entry, SpecError> {
+    fn read(text: &str) -> Result<Entry, EntryError> {
         Entry::read(text, &schemes().unwrap())
     }
 

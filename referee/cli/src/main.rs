@@ -5,7 +5,7 @@
 use std::{io::IsTerminal as _, process::ExitCode};
 
 use clap::Parser as _;
-use referee_bots::SpecError;
+use referee_bots::EntryError;
 use referee_cli::{End, Hidden, RefereeCommand, TryAgain, Usage, write_termination_message};
 
 #[global_allocator]
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             let words = format!("referee: {error:#}");
             anstream::eprintln!("{words}");
             write_termination_message(&words);
-            let end = if error.is::<Usage>() || error.is::<SpecError>() {
+            let end = if error.is::<Usage>() || error.is::<EntryError>() {
                 End::Usage
             } else if error.is::<TryAgain>() {
                 End::TryAgain

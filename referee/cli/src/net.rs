@@ -6,7 +6,7 @@ use std::{path::PathBuf, sync::Arc};
 use clap::Args;
 use referee::BotDial;
 use referee_net::{
-    Bearer, ClientFiles, ClientTls, Pattern, ServerTls, Target, TlsError, TlsFiles, Token,
+    AddressPattern, Bearer, ClientFiles, ClientTls, ServerTls, Target, TlsError, TlsFiles, Token,
     TokenFile,
 };
 
@@ -102,7 +102,7 @@ pub struct BotDialArgs {
     /// compared with the address as it is written, 10.0.0.0/8:* and [fd00::/8]:* also with
     /// what a name resolves to, unix:/FOLDER/ with the path of a socket.
     #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',', env = "REFEREE_BOTS")]
-    bots: Vec<Pattern>,
+    bots: Vec<AddressPattern>,
     #[command(flatten)]
     tls: BotsTlsArgs,
 }

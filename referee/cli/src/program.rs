@@ -17,11 +17,11 @@ use crate::{End, GateArgs, Hidden, SocketsArgs, WorkArgs, on_runtime, serve::Ser
 )]
 pub struct RefereeCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: RefereeVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum RefereeVerb {
     /// Serve `arena.v1.Referee/PlayGame`, health and reflection
     Serve(Box<ServeArgs>),
     /// Play what an arena hands out, until it is stopped
@@ -47,12 +47,12 @@ impl RefereeCommand {
     /// What was typed can't be meant, or the system fails.
     pub fn run(self) -> anyhow::Result<End> {
         match self.verb {
-            Verb::Serve(serve) => on_runtime(serve.run()),
-            Verb::Token { file } => new_token(&file),
-            Verb::Work(work) => on_runtime(work.run()),
-            Verb::Gate(gate) => on_runtime(gate.run()),
-            Verb::Sockets(sockets) => on_runtime(sockets.run()),
-            Verb::Hidden(verb) => verb.run(),
+            RefereeVerb::Serve(serve) => on_runtime(serve.run()),
+            RefereeVerb::Token { file } => new_token(&file),
+            RefereeVerb::Work(work) => on_runtime(work.run()),
+            RefereeVerb::Gate(gate) => on_runtime(gate.run()),
+            RefereeVerb::Sockets(sockets) => on_runtime(sockets.run()),
+            RefereeVerb::Hidden(verb) => verb.run(),
         }
     }
 }

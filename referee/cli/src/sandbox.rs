@@ -28,7 +28,7 @@ pub struct SandboxArgs {
         default_value_t,
         hide_possible_values = true
     )]
-    sandbox: Wanted,
+    sandbox: SandboxChoice,
     /// Bots may think while others move. Else those in a sandbox with a freezer are held
     /// still.
     #[arg(long)]
@@ -36,7 +36,7 @@ pub struct SandboxArgs {
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Wanted {
+enum SandboxChoice {
     Require,
     #[default]
     Best,
@@ -52,9 +52,9 @@ impl SandboxArgs {
             return Ok(sandbox.clone());
         }
         let mode = match self.sandbox {
-            Wanted::Require => SandboxMode::Require,
-            Wanted::Best => SandboxMode::Best,
-            Wanted::Off => SandboxMode::Off,
+            SandboxChoice::Require => SandboxMode::Require,
+            SandboxChoice::Best => SandboxMode::Best,
+            SandboxChoice::Off => SandboxMode::Off,
         };
         let sandbox = match Sandbox::probe(mode, Reexec::this_program([VERB])) {
             Ok(sandbox) => Arc::new(sandbox),

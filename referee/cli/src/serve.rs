@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use referee::{Access, Serve, referee_threads};
+use referee::{ServeOptions, ServiceAccess, referee_threads};
 use referee_net::{Bounds, ServerTls};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -46,7 +46,7 @@ impl ServeArgs {
                 .tls
                 .as_ref()
                 .is_some_and(ServerTls::wants_certificates);
-        let serve = Serve {
+        let serve = ServeOptions {
             threads: self.threads.unwrap_or_else(referee_threads),
             max_games: self.max_games,
             grace: self.grace,
@@ -80,12 +80,12 @@ impl ServeArgs {
     }
 
     /// Who may call, and which bots may be dialled.
-    fn access(&self) -> anyhow::Result<Access> {
+    fn access(&self) -> anyhow::Result<ServiceAccess> {
         let standard = Bounds::default();
         // One client may have as many games as there are to be, and asks for health besides.
         let streams = u32::try_from(self.max_games).unwrap_or(u32::MAX);
         let streams = streams.saturating_add(16);
-        Ok(Access {
+        Ok(ServiceAccess {
             tls: self.tls.load()?,
             tokens: self.tokens.load()?,
             bots: self.bots.load()?,

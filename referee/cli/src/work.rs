@@ -8,11 +8,11 @@ use referee::BotSandbox;
 use referee_bots::{Unpinned, archive::ArchiveCache, has_program, image_label, machine_label};
 use referee_container::{EngineError, find_socket};
 use referee_games::GAMES;
-use referee_net::{AllowList, DialOptions, Pattern, Target, channel};
+use referee_net::{AddressPattern, AllowList, DialOptions, Target, channel};
 use referee_worker::{
-    Abilities, ChunkBounds, Machine, Stop, WorkError, WorkerIdentity, Workers,
+    Abilities, ChunkBounds, Machine, Stop, WorkError, WorkerGroup, WorkerIdentity,
     lease::{Scope, SessionId},
-    remote::{Refused, RemoteDispatch, RemoteOptions},
+    remote::{RemoteDispatch, RemoteOptions, WorkerRefusal},
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -63,7 +63,7 @@ pub struct WorkArgs {
     /// may be. HOST:PORT is compared with the address as it is written, 10.0.0.0/8:* with
     /// addresses in numbers, unix:/FOLDER/ with the path of a socket.
     #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',', env = "REFEREE_BOTS")]
-    bots: Vec<Pattern>,
+    bots: Vec<AddressPattern>,
     #[command(flatten)]
     bots_at: BotAtArgs,
     /// Work for this tournament only, and end when it is over.
@@ -118,7 +118,7 @@ impl WorkArgs {
         let cores = self.pin.cores()?;
         let concurrency = match self.concurrency {
             Some(games) => files::games_of_any_kind_at_once(games as usize),
-            None => Workers::default_concurrency(cores.as_ref()),
+            None => WorkerGroup::default_concurrency(cores.as_ref()),
         };
         let machine = self.machine(concurrency, &sandbox).await?;
         let mut launch = self.launch.options(Some(sandbox))?;
@@ -135,7 +135,7 @@ impl WorkArgs {
         launch.addresses = self.bots_at.addresses();
         launch.archives = self.archives()?;
         launch.cores = cores;
-        let workers = Workers::start(launch.open(env::current_dir()?)?, concurrency)?;
+        let workers = WorkerGroup::start(launch.open(env::current_dir()?)?, concurrency)?;
         let games = self.games.map(u64::from).and_then(NonZeroU64::new);
         let workers = workers.with_bounds(ChunkBounds::new(NonZeroU64::new(self.chunks), games));
         let session = SessionId(random_bytes()?);
@@ -256,7 +256,7 @@ async fn images() -> anyhow::Result<Vec<String>> {
 
 /// Works until there is nothing left, it is stopped, or the arena refuses this worker.
 async fn work(
-    workers: &Workers,
+    workers: &WorkerGroup,
     dispatch: &Arc<RemoteDispatch>,
     who: WorkerIdentity,
     stop: &Stop,
@@ -267,7 +267,7 @@ async fn work(
         let joined = async {
             let name = dispatch.joined().await?;
             tracing::info!(%arena, name, "joined");
-            Ok::<_, Refused>(())
+            Ok::<_, WorkerRefusal>(())
         };
         tokio::select! {
             joined = joined => joined?,
@@ -306,14 +306,14 @@ async fn too_long(stop: &Stop) {
 }
 
 /// Why the arena refuses this worker, where that is what happened.
-fn refused(error: &anyhow::Error) -> Option<Refused> {
-    if let Some(refused) = error.downcast_ref::<Refused>() {
+fn refused(error: &anyhow::Error) -> Option<WorkerRefusal> {
+    if let Some(refused) = error.downcast_ref::<WorkerRefusal>() {
         return Some(refused.clone());
     }
     match error.downcast_ref::<WorkError>() {
         Some(WorkError::Dispatch(error)) => {
             let source: &(dyn std::error::Error + 'static) = error.inner();
-            source.downcast_ref::<Refused>().cloned()
+            source.downcast_ref::<WorkerRefusal>().cloned()
         }
         _ => None,
     }

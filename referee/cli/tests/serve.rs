@@ -19,7 +19,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use referee::{Access, Serve};
+use referee::{ServeOptions, ServiceAccess};
 use referee_core::Record;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
@@ -119,11 +119,11 @@ async fn serving(max_games: usize) -> (Channel, DropGuard) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let stop = CancellationToken::new();
-    let serve = Serve {
+    let serve = ServeOptions {
         threads: 1,
         max_games,
         grace: Duration::ZERO,
-        access: Access::default(),
+        access: ServiceAccess::default(),
     };
     tokio::spawn(serve.run(listener, stop.clone()));
     let channel = Channel::from_shared(address).unwrap();

@@ -17,7 +17,7 @@ use bollard::{
 };
 use referee_sandbox::{Cgroup, Creator, is_lack};
 
-use crate::image::{Image, ImageName, is_digest};
+use crate::image::{ContainerImage, ImageName, is_digest};
 
 /// The variable that other programs find their engine by.
 const VARIABLE: &str = "DOCKER_HOST";
@@ -33,7 +33,7 @@ pub(crate) const CREATOR: &str = "bot-arena.creator";
 
 /// An engine that answers.
 #[derive(Clone, Debug)]
-pub struct Engine {
+pub struct ContainerEngine {
     pub(crate) docker: Docker,
     socket: PathBuf,
     about: About,
@@ -144,7 +144,7 @@ pub fn find_socket() -> Result<PathBuf, EngineError> {
     })
 }
 
-impl Engine {
+impl ContainerEngine {
     /// The engine at a socket, when it answers.
     ///
     /// # Errors
@@ -189,7 +189,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`EngineError::NoImage`], or the engine fails.
-    pub async fn image(&self, name: &ImageName) -> Result<Image, EngineError> {
+    pub async fn image(&self, name: &ImageName) -> Result<ContainerImage, EngineError> {
         for reference in name.references() {
             match self.docker.inspect_image(&reference).await {
                 Ok(found) => return Ok(image(found)),
@@ -328,9 +328,9 @@ pub(crate) fn cgroup_of(process: Option<u32>) -> io::Result<Option<Cgroup>> {
     }
 }
 
-fn image(found: ImageInspect) -> Image {
+fn image(found: ImageInspect) -> ContainerImage {
     let digests = found.repo_digests.unwrap_or_default();
-    Image {
+    ContainerImage {
         id: found.id.unwrap_or_default(),
         digests: digests.iter().filter_map(|text| digest(text)).collect(),
     }

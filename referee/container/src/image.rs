@@ -22,7 +22,7 @@ pub struct BadImageName(String);
 
 /// An image that the engine has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
+pub struct ContainerImage {
     /// Its number: `sha256:` and 64 digits. The engine knows the image by it.
     pub id: String,
     /// What registries call it, each without the name. The same image has the same digest on
@@ -57,7 +57,7 @@ impl ImageName {
 
     /// The same name of exactly this image.
     #[must_use]
-    pub fn pinned(&self, image: &Image) -> Self {
+    pub fn pinned(&self, image: &ContainerImage) -> Self {
         let digest = image.digests.first().unwrap_or(&image.id);
         Self {
             name: self.name.clone(),
@@ -149,7 +149,7 @@ mod tests {
     fn an_image_is_pinned_by_what_a_registry_calls_it_if_one_does() {
         let [id, digest] = ["1", "2"].map(|digit| format!("sha256:{}", digit.repeat(64)));
         let name: ImageName = "my-bot:2".parse().unwrap();
-        let mut image = Image {
+        let mut image = ContainerImage {
             id: id.clone(),
             digests: Vec::new(),
         };

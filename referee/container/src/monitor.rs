@@ -30,8 +30,8 @@ use tokio::{
 };
 
 use crate::{
-    engine::{Engine, cgroup_of, process_of, told},
-    plan::{End, Plan, Report},
+    engine::{ContainerEngine, cgroup_of, process_of, told},
+    plan::{ContainerEnd, ContainerPlan, MonitorReport},
     session::Messages,
 };
 
@@ -79,7 +79,7 @@ async fn serve() -> io::Result<()> {
     let stream = UnixStream::from(stdin().as_fd().try_clone_to_owned()?);
     stream.peer_addr()?;
     let mut above = Messages::new(stream)?;
-    let Some(plan) = above.next::<Plan>().await? else {
+    let Some(plan) = above.next::<ContainerPlan>().await? else {
         // The other side is gone before it has said anything.
         return Ok(());
     };
@@ -89,13 +89,13 @@ async fn serve() -> io::Result<()> {
     Ok(())
 }
 
-async fn run(plan: Plan, above: &mut Messages) -> io::Result<Report> {
-    let mut signals = Signals::new()?;
-    let engine = match Engine::connect(&plan.engine).await {
+async fn run(plan: ContainerPlan, above: &mut Messages) -> io::Result<MonitorReport> {
+    let mut signals = PassedSignals::new()?;
+    let engine = match ContainerEngine::connect(&plan.engine).await {
         Ok(engine) => engine,
         Err(error) => {
-            return Ok(Report::Ended {
-                end: End::NotStarted(error.to_string()),
+            return Ok(MonitorReport::Ended {
+                end: ContainerEnd::NotStarted(error.to_string()),
                 removed: true,
             });
         }
@@ -109,18 +109,18 @@ async fn run(plan: Plan, above: &mut Messages) -> io::Result<Report> {
     let end = monitor.watch(above, &mut signals).await;
     // It may have been created, whatever was heard of it.
     let removed = monitor.engine.remove(&name).await.is_ok();
-    Ok(Report::Ended { end, removed })
+    Ok(MonitorReport::Ended { end, removed })
 }
 
 struct Monitor {
-    engine: Engine,
-    plan: Plan,
+    engine: ContainerEngine,
+    plan: ContainerPlan,
     /// Whether the container was told to end by us.
     has_signaled: Cell<bool>,
 }
 
 /// A container that runs.
-struct Running {
+struct RunningContainer {
     output: AttachContainerResults,
     /// The process that it began with, where this machine sees it.
     process: Option<u32>,
@@ -129,13 +129,13 @@ struct Running {
 }
 
 /// The signals that are passed on, and the one that kills.
-struct Signals {
+struct PassedSignals {
     term: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
     quit: tokio::signal::unix::Signal,
 }
 
-impl Signals {
+impl PassedSignals {
     #[expect(
         clippy::disallowed_methods,
         reason = "the monitor is a process of its own, which passes signals on"
@@ -159,7 +159,7 @@ impl Signals {
 }
 
 impl Monitor {
-    async fn watch(&self, above: &mut Messages, signals: &mut Signals) -> End {
+    async fn watch(&self, above: &mut Messages, signals: &mut PassedSignals) -> ContainerEnd {
         let started = tokio::select! {
             started = tokio::time::timeout(START, self.start()) => started,
             () = gone(above) => return killed(),
@@ -170,21 +170,27 @@ impl Monitor {
             Ok(Err(end)) => return end,
             Err(_) => {
                 let engine = self.engine.about();
-                return End::NotStarted(format!("{engine} did not start it within {START:?}"));
+                return ContainerEnd::NotStarted(format!(
+                    "{engine} did not start it within {START:?}"
+                ));
             }
         };
         let process = running.process;
-        if above.send(&Report::Started { process }).await.is_err() {
+        if above
+            .send(&MonitorReport::Started { process })
+            .await
+            .is_err()
+        {
             return killed();
         }
         self.play(above, signals, running).await
     }
 
     /// Creates and starts the container. Its output is taken from the first byte on.
-    async fn start(&self) -> Result<Running, End> {
+    async fn start(&self) -> Result<RunningContainer, ContainerEnd> {
         let docker = &self.engine.docker;
         let name = &self.plan.name;
-        let ours = |error: Error| End::NotStarted(told(&error));
+        let ours = |error: Error| ContainerEnd::NotStarted(told(&error));
         let named = CreateContainerOptionsBuilder::default().name(name).build();
         let body = crate::walls::container(&self.plan);
         let created = docker.create_container(Some(named), body).await;
@@ -199,15 +205,16 @@ impl Monitor {
         if let Err(error) = docker.start_container(name, None).await {
             let why = told(&error);
             return Err(if is_its_own(&why) {
-                End::NoProgram(why)
+                ContainerEnd::NoProgram(why)
             } else {
-                End::NotStarted(why)
+                ContainerEnd::NotStarted(why)
             });
         }
         let about = docker.inspect_container(name, None).await.map_err(ours)?;
         let looked_at = process_of(&about).and_then(|process| Ok((process, cgroup_of(process)?)));
-        let (process, cgroup) = looked_at.map_err(|error| End::NotStarted(error.to_string()))?;
-        Ok(Running {
+        let (process, cgroup) =
+            looked_at.map_err(|error| ContainerEnd::NotStarted(error.to_string()))?;
+        Ok(RunningContainer {
             output,
             process,
             cgroup,
@@ -215,8 +222,13 @@ impl Monitor {
     }
 
     /// Passes output and signals on until the container has ended.
-    async fn play(&self, above: &mut Messages, signals: &mut Signals, running: Running) -> End {
-        let Running {
+    async fn play(
+        &self,
+        above: &mut Messages,
+        signals: &mut PassedSignals,
+        running: RunningContainer,
+    ) -> ContainerEnd {
+        let RunningContainer {
             mut output, cgroup, ..
         } = running;
         let thaw = || {
@@ -258,7 +270,7 @@ impl Monitor {
                 _ = looks.tick() => {
                     if let Err(why) = look_at(&self.plan.socket_folder) {
                         thaw();
-                        return End::Disk(why);
+                        return ContainerEnd::Disk(why);
                     }
                 }
             }
@@ -276,34 +288,37 @@ impl Monitor {
     }
 
     /// How it ended, when the engine has said that it has.
-    async fn end(&self, waited: Option<Result<ContainerWaitResponse, Error>>) -> End {
+    async fn end(&self, waited: Option<Result<ContainerWaitResponse, Error>>) -> ContainerEnd {
         let docker = &self.engine.docker;
         let about = match docker.inspect_container(&self.plan.name, None).await {
             Ok(about) => about,
             Err(error) => {
-                return End::NotStarted(format!("the engine has lost it: {}", told(&error)));
+                return ContainerEnd::NotStarted(format!(
+                    "the engine has lost it: {}",
+                    told(&error)
+                ));
             }
         };
         let state = about.state;
         if let Some(limit) = self.plan.limits.memory
             && state.as_ref().and_then(|state| state.oom_killed) == Some(true)
         {
-            return End::Memory { limit };
+            return ContainerEnd::Memory { limit };
         }
         let code = match (state.and_then(|state| state.exit_code), waited) {
             (Some(code), _) => code,
             (None, Some(Ok(response))) => response.status_code,
             (None, Some(Err(Error::DockerContainerWaitError { code, .. }))) => code,
-            (None, Some(Err(error))) => return End::NotStarted(told(&error)),
-            (None, None) => return End::NotStarted("the engine has lost it".to_owned()),
+            (None, Some(Err(error))) => return ContainerEnd::NotStarted(told(&error)),
+            (None, None) => return ContainerEnd::NotStarted("the engine has lost it".to_owned()),
         };
         let code = i32::try_from(code).unwrap_or(i32::MAX);
         if self.is_stopping(code).await {
-            return End::NotStarted("the engine was stopped".to_owned());
+            return ContainerEnd::NotStarted("the engine was stopped".to_owned());
         }
         match code - SIGNALED {
-            signal @ 1..=64 => End::Signaled(signal),
-            _ => End::Exited(code),
+            signal @ 1..=64 => ContainerEnd::Signaled(signal),
+            _ => ContainerEnd::Exited(code),
         }
     }
 
@@ -325,8 +340,8 @@ async fn gone(above: &mut Messages) {
     while let Ok(Some(_)) = above.next::<serde_json::Value>().await {}
 }
 
-fn killed() -> End {
-    End::Signaled(libc::SIGKILL)
+fn killed() -> ContainerEnd {
+    ContainerEnd::Signaled(libc::SIGKILL)
 }
 
 /// Whether a container could not be started because of what is in its image.

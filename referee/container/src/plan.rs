@@ -3,12 +3,12 @@
 
 use std::path::PathBuf;
 
-use referee_sandbox::Limits;
+use referee_sandbox::ResourceLimits;
 use serde::{Deserialize, Serialize};
 
-/// What the monitor is to start.
+/// The plan of one container: what the monitor is to start.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct ContainerPlan {
     /// The engine's socket.
     pub(crate) engine: PathBuf,
     /// The container's name, which says who has made it.
@@ -26,14 +26,14 @@ pub(crate) struct Plan {
     pub(crate) user: String,
     /// Whether the user's number is the same inside: only Podman without root must be told so.
     pub(crate) keeps_user: bool,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ResourceLimits,
     /// The cores that it may use, as in `0,3`; all of them, if there is none.
     pub(crate) cores: Option<String>,
 }
 
-/// What the monitor says.
+/// A report of the monitor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Report {
+pub(crate) enum MonitorReport {
     /// The container runs.
     Started {
         /// The process that it began with, where this machine sees it.
@@ -42,15 +42,15 @@ pub(crate) enum Report {
     /// It has ended.
     Ended {
         /// How.
-        end: End,
+        end: ContainerEnd,
         /// Whether the container is removed.
         removed: bool,
     },
 }
 
-/// How the program in a container ended.
+/// The end of a program in a container.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum End {
+pub enum ContainerEnd {
     /// With this code.
     Exited(i32),
     /// By this signal.

@@ -12,15 +12,15 @@ use std::{
 };
 
 use nix::unistd::{getegid, geteuid};
-use referee_sandbox::{Creator, Limits, Reexec};
+use referee_sandbox::{Creator, Reexec, ResourceLimits};
 use serde::Serialize;
 use tokio::sync::OnceCell;
 
 use crate::{
-    engine::{Engine, EngineError, find_socket},
+    engine::{ContainerEngine, EngineError, find_socket},
     image::ImageName,
-    plan::Plan,
-    session::Session,
+    plan::ContainerPlan,
+    session::ContainerSession,
 };
 
 /// The first of the users that programs run as. No system gives them to people or services, and
@@ -34,14 +34,14 @@ const SOCKETS: &str = "/run/bot";
 /// is needed.
 #[derive(Debug)]
 pub struct Containers {
-    engine: OnceCell<Engine>,
+    engine: OnceCell<ContainerEngine>,
     reexec: Reexec,
     creator: Creator,
 }
 
 /// A program of an image.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct ContainerProgram {
     /// Its image.
     pub image: ImageName,
     /// Its arguments; those of the image where there are none.
@@ -52,14 +52,14 @@ pub struct Program {
     /// Its variables, beside those of the image.
     pub environment: Vec<(String, String)>,
     /// How much it may take.
-    pub limits: Limits,
+    pub limits: ResourceLimits,
     /// The cores that it may use; all of them, if there is no list.
     pub cores: Option<Vec<usize>>,
 }
 
 /// A program that is ready to start.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedContainer {
     /// Starts it. Standard output and error may be set, and are the program's; standard input
     /// is taken. Drop it after the start.
     ///
@@ -67,7 +67,7 @@ pub struct Prepared {
     /// program. It must not be killed itself, and ends when the session is dropped.
     pub command: Command,
     /// Keep this as long as the program shall run.
-    pub session: Session,
+    pub session: ContainerSession,
 }
 
 impl Containers {
@@ -90,9 +90,9 @@ impl Containers {
     /// # Errors
     ///
     /// There is none, or it does not answer. It is looked for again the next time.
-    pub async fn engine(&self) -> Result<&Engine, EngineError> {
+    pub async fn engine(&self) -> Result<&ContainerEngine, EngineError> {
         let found = self.engine.get_or_try_init(|| async {
-            let engine = Engine::connect(&find_socket()?).await?;
+            let engine = ContainerEngine::connect(&find_socket()?).await?;
             match engine.sweep().await {
                 Ok(0) => {}
                 Ok(removed) => tracing::info!(removed, "containers of an earlier run are removed"),
@@ -140,7 +140,10 @@ impl Containers {
     /// # Errors
     ///
     /// There is no engine, it has no such image, or the system fails.
-    pub async fn prepare(&self, program: &Program) -> Result<Prepared, EngineError> {
+    pub async fn prepare(
+        &self,
+        program: &ContainerProgram,
+    ) -> Result<PreparedContainer, EngineError> {
         let engine = self.engine().await?;
         let image = engine.image(&program.image).await?;
         let prepared = self.prepare_with(engine, image.id, program);
@@ -149,10 +152,10 @@ impl Containers {
 
     fn prepare_with(
         &self,
-        engine: &Engine,
+        engine: &ContainerEngine,
         image: String,
-        program: &Program,
-    ) -> io::Result<Prepared> {
+        program: &ContainerProgram,
+    ) -> io::Result<PreparedContainer> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let (user, keeps_user) = user(engine, number, program)?;
@@ -162,7 +165,7 @@ impl Containers {
             cores.join(",")
         });
         let name = self.creator.name(&number.to_string());
-        let plan = Plan {
+        let plan = ContainerPlan {
             engine: engine.socket().to_owned(),
             name: name.clone(),
             image,
@@ -184,9 +187,9 @@ impl Containers {
             .args(&self.reexec.verb)
             .env_clear()
             .stdin(OwnedFd::from(theirs));
-        Ok(Prepared {
+        Ok(PreparedContainer {
             command,
-            session: Session::new(ours, engine.clone(), name)?,
+            session: ContainerSession::new(ours, engine.clone(), name)?,
         })
     }
 }
@@ -194,7 +197,11 @@ impl Containers {
 /// The user that a program runs as, to whom the folder of its socket is given; and whether that
 /// is a number of ours inside too. Only root can give a folder away, and reach the socket of
 /// somebody else in it: for others it is this user.
-fn user(engine: &Engine, number: u64, program: &Program) -> io::Result<(String, bool)> {
+fn user(
+    engine: &ContainerEngine,
+    number: u64,
+    program: &ContainerProgram,
+) -> io::Result<(String, bool)> {
     let (user, group) = (geteuid(), getegid());
     let about = engine.about();
     if user.is_root() && !about.rootless {

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
 
 use crate::{
-    engine::{Engine, cgroup_of},
-    plan::{End, Report},
+    engine::{ContainerEngine, cgroup_of},
+    plan::{ContainerEnd, MonitorReport},
 };
 
 /// How often removing a container is tried again, and after which time each: an hour in all.
@@ -18,11 +18,11 @@ const REMOVAL_PAUSE: Duration = Duration::from_secs(1);
 /// Holds a program in a container. When it is dropped, or the process that has it dies, the
 /// program is killed and its container removed.
 #[derive(Debug)]
-pub struct Session {
+pub struct ContainerSession {
     messages: Messages,
     started: Option<Started>,
     /// What to remove if the monitor is gone and has not said that it did.
-    left: Option<(Engine, String)>,
+    left: Option<(ContainerEngine, String)>,
 }
 
 /// What is known of a program that runs.
@@ -34,8 +34,12 @@ pub struct Started {
     pub cgroup: Option<Cgroup>,
 }
 
-impl Session {
-    pub(crate) fn new(stream: net::UnixStream, engine: Engine, name: String) -> io::Result<Self> {
+impl ContainerSession {
+    pub(crate) fn new(
+        stream: net::UnixStream,
+        engine: ContainerEngine,
+        name: String,
+    ) -> io::Result<Self> {
         Ok(Self {
             messages: Messages::new(stream)?,
             started: None,
@@ -48,18 +52,21 @@ impl Session {
     /// # Errors
     ///
     /// How it ended instead.
-    pub async fn started(&mut self) -> Result<&Started, End> {
+    pub async fn started(&mut self) -> Result<&Started, ContainerEnd> {
         if self.started.is_none() {
             let process = match self.messages.next().await {
-                Ok(Some(Report::Started { process })) => process,
-                Ok(Some(Report::Ended { end, removed })) => {
+                Ok(Some(MonitorReport::Started { process })) => process,
+                Ok(Some(MonitorReport::Ended { end, removed })) => {
                     self.forget_if(removed);
                     return Err(end);
                 }
-                Ok(None) => return Err(End::NotStarted("its monitor has ended".to_owned())),
-                Err(error) => return Err(End::NotStarted(error.to_string())),
+                Ok(None) => {
+                    return Err(ContainerEnd::NotStarted("its monitor has ended".to_owned()));
+                }
+                Err(error) => return Err(ContainerEnd::NotStarted(error.to_string())),
             };
-            let cgroup = cgroup_of(process).map_err(|error| End::NotStarted(error.to_string()))?;
+            let cgroup =
+                cgroup_of(process).map_err(|error| ContainerEnd::NotStarted(error.to_string()))?;
             self.started = Some(Started { process, cgroup });
         }
         Ok(self.started.get_or_insert(Started {
@@ -102,16 +109,16 @@ impl Session {
     }
 
     /// How the program ended, when its monitor has exited with `status`.
-    pub async fn end(&mut self, status: ExitStatus) -> End {
+    pub async fn end(&mut self, status: ExitStatus) -> ContainerEnd {
         loop {
             match self.messages.next().await {
-                Ok(Some(Report::Ended { end, removed })) => {
+                Ok(Some(MonitorReport::Ended { end, removed })) => {
                     self.forget_if(removed);
                     return end;
                 }
-                Ok(Some(Report::Started { .. })) => {}
+                Ok(Some(MonitorReport::Started { .. })) => {}
                 Ok(None) | Err(_) => {
-                    return End::NotStarted(format!("its monitor ended with {status}"));
+                    return ContainerEnd::NotStarted(format!("its monitor ended with {status}"));
                 }
             }
         }

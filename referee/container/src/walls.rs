@@ -7,7 +7,7 @@ use bollard::models::{
     MountType, ResourcesUlimits,
 };
 
-use crate::{engine::CREATOR, plan::Plan};
+use crate::{engine::CREATOR, plan::ContainerPlan};
 
 /// The processor time of a core, as engines count it.
 const CORE: i64 = 1_000_000_000;
@@ -17,7 +17,7 @@ const SHARED: i64 = 16 << 20;
 const KILLED_FIRST: i64 = 500;
 
 /// What the engine is to create.
-pub(crate) fn container(plan: &Plan) -> ContainerCreateBody {
+pub(crate) fn container(plan: &ContainerPlan) -> ContainerCreateBody {
     ContainerCreateBody {
         image: Some(plan.image.clone()),
         cmd: (!plan.arguments.is_empty()).then(|| plan.arguments.clone()),
@@ -32,7 +32,7 @@ pub(crate) fn container(plan: &Plan) -> ContainerCreateBody {
     }
 }
 
-fn host(plan: &Plan) -> HostConfig {
+fn host(plan: &ContainerPlan) -> HostConfig {
     let limits = &plan.limits;
     let number = |limit: u64| i64::try_from(limit).unwrap_or(i64::MAX);
     let memory = limits.memory.map(number);
@@ -77,7 +77,7 @@ fn host(plan: &Plan) -> HostConfig {
     }
 }
 
-fn socket_folder(plan: &Plan) -> Mount {
+fn socket_folder(plan: &ContainerPlan) -> Mount {
     Mount {
         typ: Some(MountType::BIND),
         source: Some(plan.socket_folder.to_string_lossy().into_owned()),
@@ -88,7 +88,7 @@ fn socket_folder(plan: &Plan) -> Mount {
 }
 
 /// Where it may write; all is gone with it.
-fn private_folders(plan: &Plan) -> HashMap<String, String> {
+fn private_folders(plan: &ContainerPlan) -> HashMap<String, String> {
     let (bytes, files) = (plan.limits.disk, plan.limits.files);
     let options = format!("rw,nosuid,nodev,size={bytes},nr_inodes={files},mode=1777");
     ["/tmp", "/var/tmp"]

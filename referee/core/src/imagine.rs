@@ -14,22 +14,22 @@ pub struct PastAnswer<'a> {
     pub answer: Option<&'a [u8]>,
 }
 
-/// What a player does when it is asked.
-pub(crate) enum Reply<A> {
+/// The reply of a player to a question.
+pub(crate) enum PlayerReply<A> {
     Answer(A),
     Forfeit,
     Stop,
 }
 
-/// Who was asked what, and the answer; `None` where the seat left.
-type Move<G> = (Seat, <G as Game>::Question, Option<<G as Game>::Answer>);
+/// A question to a seat and its answer; `None` where the seat left.
+type AnsweredQuestion<G> = (Seat, <G as Game>::Question, Option<<G as Game>::Answer>);
 
 /// What a seat said in one deal, to be said again in another; `None` where it left.
 pub(crate) struct Script<G: Game>(VecDeque<(G::Question, Option<G::Answer>)>);
 
 impl<G: Game> Script<G> {
     /// The part of each seat.
-    pub(crate) fn of(moves: &[Move<G>]) -> PerSeat<Self> {
+    pub(crate) fn of(moves: &[AnsweredQuestion<G>]) -> PerSeat<Self> {
         let mut scripts = PerSeat::new(G::INFO.seats, |_| Self(VecDeque::new()));
         for (seat, question, answer) in moves {
             scripts[*seat].0.push_back((*question, answer.clone()));
@@ -42,15 +42,15 @@ impl<G: Game> Script<G> {
     }
 
     /// What a seat says that sees the same in both deals.
-    pub(crate) fn same(&mut self, question: G::Question) -> Reply<G::Answer> {
+    pub(crate) fn same(&mut self, question: G::Question) -> PlayerReply<G::Answer> {
         match self.0.front() {
             Some((scripted, _)) if *scripted == question => self.next(),
-            _ => Reply::Stop,
+            _ => PlayerReply::Stop,
         }
     }
 
     /// What another seat says.
-    pub(crate) fn similar(&mut self, question: G::Question) -> Reply<G::Answer> {
+    pub(crate) fn similar(&mut self, question: G::Question) -> PlayerReply<G::Answer> {
         // A claim that was offered in one deal may not be offered in the other.
         while let Some((scripted, answer)) = self.0.front() {
             if *scripted == question || answer.is_none() || G::decline(*scripted) != *answer {
@@ -61,21 +61,21 @@ impl<G: Game> Script<G> {
         match self.0.front() {
             // A seat may leave at any question.
             Some((scripted, answer)) if *scripted == question || answer.is_none() => self.next(),
-            _ => G::decline(question).map_or(Reply::Stop, Reply::Answer),
+            _ => G::decline(question).map_or(PlayerReply::Stop, PlayerReply::Answer),
         }
     }
 
-    fn next(&mut self) -> Reply<G::Answer> {
+    fn next(&mut self) -> PlayerReply<G::Answer> {
         match self.0.pop_front() {
-            Some((_, Some(answer))) => Reply::Answer(answer),
-            Some((_, None)) => Reply::Forfeit,
-            None => Reply::Stop,
+            Some((_, Some(answer))) => PlayerReply::Answer(answer),
+            Some((_, None)) => PlayerReply::Forfeit,
+            None => PlayerReply::Stop,
         }
     }
 }
 
 /// A game that waits for answers, and who is asked what.
-pub(crate) type Waiting<G> = (State<G>, Vec<(Seat, <G as Game>::Question)>);
+pub(crate) type WaitingGame<G> = (State<G>, Vec<(Seat, <G as Game>::Question)>);
 
 /// The game of this deal after `past`, as `seat` may imagine it: it is asked the same as in the
 /// game itself and knows the same. `absent` left before the first question. None where the new
@@ -87,7 +87,7 @@ pub(crate) fn imagined<G: Wire>(
     past: &[PastAnswer<'_>],
     seat: Seat,
     dice: &mut Dice,
-) -> Option<Waiting<G>> {
+) -> Option<WaitingGame<G>> {
     let beginning = G::deal(setup, &mut Dice::new(seed));
     let mut given = PerSeat::new(G::INFO.seats, |_| VecDeque::new());
     for one in past {
@@ -95,9 +95,11 @@ pub(crate) fn imagined<G: Wire>(
     }
     let so_far = play::<G>(beginning.clone(), absent, |by, question| {
         match given[by].pop_front() {
-            None => Reply::Stop,
-            Some(None) => Reply::Forfeit,
-            Some(Some(bytes)) => G::read_answer(question, bytes).map_or(Reply::Stop, Reply::Answer),
+            None => PlayerReply::Stop,
+            Some(None) => PlayerReply::Forfeit,
+            Some(Some(bytes)) => {
+                G::read_answer(question, bytes).map_or(PlayerReply::Stop, PlayerReply::Answer)
+            }
         }
     })?;
     let moves = so_far.moves;
@@ -121,14 +123,14 @@ struct Stopped<G: Game> {
     state: State<G>,
     asked: Vec<(Seat, G::Question)>,
     /// What was answered in the rounds before; `None` where a seat left.
-    moves: Vec<Move<G>>,
+    moves: Vec<AnsweredQuestion<G>>,
 }
 
 /// Plays until somebody stops. None where the game ends before, or an answer is refused.
 fn play<G: Game>(
     mut state: State<G>,
     absent: &[Seat],
-    mut reply: impl FnMut(Seat, G::Question) -> Reply<G::Answer>,
+    mut reply: impl FnMut(Seat, G::Question) -> PlayerReply<G::Answer>,
 ) -> Option<Stopped<G>> {
     let mut moves = Vec::new();
     for &seat in absent {
@@ -140,13 +142,13 @@ fn play<G: Game>(
             Step::Over(_) => return None,
             Step::Ask(asked) => asked,
         };
-        let mut round: Vec<Move<G>> = Vec::new();
+        let mut round: Vec<AnsweredQuestion<G>> = Vec::new();
         let mut has_stopped = false;
         for &(seat, question) in &asked {
             match reply(seat, question) {
-                Reply::Stop => has_stopped = true,
-                Reply::Forfeit => round.push((seat, question, None)),
-                Reply::Answer(answer) => {
+                PlayerReply::Stop => has_stopped = true,
+                PlayerReply::Forfeit => round.push((seat, question, None)),
+                PlayerReply::Answer(answer) => {
                     G::judge(&state.observe(seat), question, &answer).ok()?;
                     round.push((seat, question, Some(answer)));
                 }

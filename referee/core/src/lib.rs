@@ -41,8 +41,8 @@ pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine
 pub use scene::{Area, CardSuit, Cell, Hidden, Piece, Scene, Shape, Surface, TileSuit};
 pub use seat::{PerSeat, Seat};
 pub use seed::{Root, Seed, SeedError};
-pub use table::{Accepted, GameKind, Kind, Refused, Table, TableStep};
+pub use table::{Accepted, AnswerRefusal, GameKind, ListedGame, Table, TableStep};
 pub use transcript::{Event, Transcript};
-pub use watcher::{Watch, Watcher};
+pub use watcher::{AnyWatcher, Watcher};
 pub use wire::{Malformed, Sight, Wire};
 pub use words::{Language, Words};

@@ -29,10 +29,10 @@ thread_local! {
     static DECOMPRESSOR: RefCell<DCtx<'static>> = RefCell::new(decompressor());
 }
 
-/// Why bytes are no packed record.
+/// The reason why bytes are no packed record.
 #[derive(Debug, thiserror::Error)]
 #[error("this is no packed record: {0}")]
-pub struct UnpackError(#[from] std::io::Error);
+pub struct RecordUnpackError(#[from] std::io::Error);
 
 /// A record's text as it is kept.
 #[must_use]
@@ -49,7 +49,7 @@ pub fn pack(text: &str) -> Vec<u8> {
 /// # Errors
 ///
 /// The bytes are not a whole zstd frame, or not text, or of more than [`LARGEST`] bytes.
-pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
+pub fn unpack(packed: &[u8]) -> Result<String, RecordUnpackError> {
     let mut text = String::new();
     let read = DECOMPRESSOR.with_borrow_mut(|context| {
         // What it was told before stays; what a broken record has left goes.
@@ -65,7 +65,7 @@ pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
         read
     })?;
     if read as u64 > LARGEST {
-        return Err(UnpackError(std::io::Error::other(format!(
+        return Err(RecordUnpackError(std::io::Error::other(format!(
             "it unpacks to more than {} MiB",
             LARGEST >> 20
         ))));

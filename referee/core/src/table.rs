@@ -4,8 +4,8 @@
 use std::marker::PhantomData;
 
 use crate::{
-    Dice, Game, GameInfo, Malformed, Outcome, PastAnswer, Scene, Seat, Seed, SetupError, Sight,
-    State, Step, Trial, Watch, Watcher, Wire, Words, imagine::imagined, wire::offered,
+    AnyWatcher, Dice, Game, GameInfo, Malformed, Outcome, PastAnswer, Scene, Seat, Seed,
+    SetupError, Sight, State, Step, Trial, Watcher, Wire, Words, imagine::imagined, wire::offered,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -76,7 +76,7 @@ pub trait GameKind: Send + Sync {
     /// # Errors
     ///
     /// [`Malformed`] if the bytes are not the first call of this game.
-    fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn Watch>, Malformed>;
+    fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn AnyWatcher>, Malformed>;
 
     /// Plays random games with this seed and checks the properties that every game must
     /// have. `forfeit` writes the call that reports a forfeit: the seat and its place.
@@ -110,9 +110,9 @@ pub trait Table: Send {
     ///
     /// # Errors
     ///
-    /// [`Refused`] if it can't be read or is against the rules. The table does not
+    /// [`AnswerRefusal`] if it can't be read or is against the rules. The table does not
     /// change then.
-    fn answer(&mut self, seat: Seat, bytes: &[u8]) -> Result<Accepted, Refused>;
+    fn answer(&mut self, seat: Seat, bytes: &[u8]) -> Result<Accepted, AnswerRefusal>;
 
     /// A seat leaves the game because of a foul; returns the place that it takes.
     fn forfeit(&mut self, seat: Seat) -> u8;
@@ -162,9 +162,9 @@ pub struct Accepted {
     pub public: bool,
 }
 
-/// Why an answer was not accepted.
+/// The reason why an answer was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum AnswerRefusal {
     /// It can't be read.
     #[error("{0}")]
     Malformed(String),
@@ -174,9 +174,9 @@ pub enum Refused {
 }
 
 /// A game as an entry in the list of all games.
-pub struct Kind<G>(PhantomData<G>);
+pub struct ListedGame<G>(PhantomData<G>);
 
-impl<G> Kind<G> {
+impl<G> ListedGame<G> {
     /// The entry.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "used in a constant")]
@@ -185,7 +185,7 @@ impl<G> Kind<G> {
     }
 }
 
-impl<G: Sight> Kind<G> {
+impl<G: Sight> ListedGame<G> {
     fn read(setup: &serde_json::Value) -> Result<G::Setup, SetupError> {
         let setup = if setup.is_null() {
             G::Setup::default()
@@ -200,7 +200,7 @@ impl<G: Sight> Kind<G> {
     }
 }
 
-impl<G: Sight> GameKind for Kind<G> {
+impl<G: Sight> GameKind for ListedGame<G> {
     fn info(&self) -> &'static GameInfo {
         &G::INFO
     }
@@ -254,7 +254,7 @@ impl<G: Sight> GameKind for Kind<G> {
         Ok(G::transcript(&Self::read(setup)?, moves))
     }
 
-    fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn Watch>, Malformed> {
+    fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn AnyWatcher>, Malformed> {
         Ok(Box::new(Watcher::<G>::new(seat, start)?))
     }
 
@@ -357,14 +357,14 @@ impl<G: Wire> Table for InProgress<G> {
         }
     }
 
-    fn answer(&mut self, seat: Seat, bytes: &[u8]) -> Result<Accepted, Refused> {
+    fn answer(&mut self, seat: Seat, bytes: &[u8]) -> Result<Accepted, AnswerRefusal> {
         let question = self
             .question(seat)
-            .ok_or_else(|| Refused::Malformed("nothing was asked".to_owned()))?;
+            .ok_or_else(|| AnswerRefusal::Malformed("nothing was asked".to_owned()))?;
         let answer = G::read_answer(question, bytes)
-            .map_err(|malformed| Refused::Malformed(malformed.to_string()))?;
+            .map_err(|malformed| AnswerRefusal::Malformed(malformed.to_string()))?;
         G::judge(&self.state.observe(seat), question, &answer)
-            .map_err(|illegal| Refused::Illegal(illegal.to_string()))?;
+            .map_err(|illegal| AnswerRefusal::Illegal(illegal.to_string()))?;
         let accepted = Accepted {
             notation: G::notation(&answer),
             public: G::is_public(question, &answer),

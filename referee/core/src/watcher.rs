@@ -79,7 +79,7 @@ impl<G: Sight> Watcher<G> {
 }
 
 /// A [`Watcher`] behind an interface without the game's types.
-pub trait Watch: Send {
+pub trait AnyWatcher: Send {
     /// Takes the next call; returns whether it asks a question of the game.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ pub trait Watch: Send {
     fn scene(&self) -> Scene;
 }
 
-impl<G: Sight> Watch for Watcher<G> {
+impl<G: Sight> AnyWatcher for Watcher<G> {
     fn hear(&mut self, call: &[u8]) -> Result<bool, Malformed> {
         Ok(self.hear(call)?.is_some())
     }

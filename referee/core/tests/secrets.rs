@@ -48,9 +48,9 @@ fn a_secret_that_is_told_too_early_is_caught() {
 
 #[test]
 fn several_seats_are_asked_at_once_and_the_order_of_answers_does_not_count() {
-    use referee_core::{GameKind as _, Kind, TableStep};
+    use referee_core::{GameKind as _, ListedGame, TableStep};
 
-    let kind = Kind::<Bids<false>>::new();
+    let kind = ListedGame::<Bids<false>>::new();
     let outcome = |order: [u8; 3]| {
         let mut table = kind.deal(&serde_json::Value::Null, &seed(7)).unwrap();
         loop {

@@ -23,7 +23,7 @@ fn main() {
     println!("| --- | ---: |");
     println!("| Othello | {:.0} |", best(othello_playout));
     for (rows, columns) in [(6, 7), (9, 9), (12, 12)] {
-        let board = connect_four::Board::new(rows, columns, None);
+        let board = connect_four::ConnectFourBoard::new(rows, columns, None);
         let rate = best(|rng| connect_four_playout(board.clone(), rng));
         println!("| Connect Four, {rows} rows by {columns} columns | {rate:.0} |");
     }
@@ -32,7 +32,7 @@ fn main() {
     println!("| ---: | ---: | ---: | ---: |");
     for depth in [9, 10] {
         let began = Instant::now();
-        let leaves = othello::Board::BEGINNING.perft(depth);
+        let leaves = othello::OthelloBoard::BEGINNING.perft(depth);
         let time = began.elapsed();
         println!(
             "| {depth} | {leaves} | {time:.3?} | {:.0} |",
@@ -61,7 +61,7 @@ fn best(mut playout: impl FnMut(&mut SmallRng) -> i32) -> f64 {
 
 /// Plays Othello to the end; the disc difference.
 fn othello_playout(rng: &mut SmallRng) -> i32 {
-    let mut board = othello::Board::BEGINNING;
+    let mut board = othello::OthelloBoard::BEGINNING;
     let mut passed = false;
     loop {
         let moves = board.moves();
@@ -79,7 +79,7 @@ fn othello_playout(rng: &mut SmallRng) -> i32 {
 }
 
 /// Plays Connect Four to the end; 1 if somebody made a line.
-fn connect_four_playout(mut board: connect_four::Board, rng: &mut SmallRng) -> i32 {
+fn connect_four_playout(mut board: connect_four::ConnectFourBoard, rng: &mut SmallRng) -> i32 {
     let mut seat = Seat::new(0);
     while !board.is_full() {
         let column = any_of(board.open().into(), rng).trailing_zeros() as usize;

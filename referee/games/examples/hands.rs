@@ -8,7 +8,7 @@
 use std::io::{self, BufWriter, Write as _};
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
-use referee_games::mahjong::{Goal, Hand, MissingSuit, Suit, Tile, faan};
+use referee_games::mahjong::{Goal, Hand, MahjongSuit, MissingSuit, Tile, faan};
 
 /// How many hands of each sort.
 const EACH: usize = 2000;
@@ -81,7 +81,7 @@ fn until<T>(mut make: impl FnMut() -> Option<T>) -> T {
 }
 
 fn of(rng: &mut StdRng, suits: usize, rank: u8) -> Tile {
-    let suit = Suit::ALL[rng.random_range(0..suits)];
+    let suit = MahjongSuit::ALL[rng.random_range(0..suits)];
     Tile::new(suit, rank).expect("ranks are 1 to 9")
 }
 

@@ -17,13 +17,13 @@ mod part;
 mod replay;
 mod sitting;
 
-use referee_core::{GameKind, Kind};
+use referee_core::{GameKind, ListedGame};
 
 pub use action::SeatAction;
 pub use calls::Calls;
 pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results, told_game_id};
 pub use imagination::Imagination;
-pub use part::{Asked, Cue, Part};
+pub use part::{Cue, PartQuestion, SeatPart};
 pub use replay::{
     Knowledge, Mismatch, Moment, RecordedReply, Retraced, known_to, replay, retrace,
     retrace_within, verify,
@@ -34,10 +34,10 @@ pub use sitting::{
 
 /// Every game. Adding one is its folder and its line here.
 pub static GAMES: &[&dyn GameKind] = &[
-    &Kind::<connect_four::ConnectFour>::new(),
-    &Kind::<othello::Othello>::new(),
-    &Kind::<mahjong::Mahjong>::new(),
-    &Kind::<big_two::BigTwo>::new(),
+    &ListedGame::<connect_four::ConnectFour>::new(),
+    &ListedGame::<othello::Othello>::new(),
+    &ListedGame::<mahjong::Mahjong>::new(),
+    &ListedGame::<big_two::BigTwo>::new(),
 ];
 
 /// The game with this name, written with hyphens or underscores.

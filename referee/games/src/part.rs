@@ -11,8 +11,8 @@ use crate::{
     verify,
 };
 
-/// What a seat was sent in a finished game, and nothing else about the other seats.
-pub struct Part {
+/// A seat's part of a finished game: what it was sent, and nothing else about the other seats.
+pub struct SeatPart {
     /// The game.
     pub kind: &'static dyn GameKind,
     /// The limits that its calls name.
@@ -26,11 +26,11 @@ pub enum Cue {
     /// A notice.
     Told(Bytes),
     /// A question.
-    Asked(Box<Asked>),
+    Asked(Box<PartQuestion>),
 }
 
 /// A question of a part.
-pub struct Asked {
+pub struct PartQuestion {
     /// The question, byte for byte.
     pub question: Question,
     /// What the seat answered.
@@ -40,7 +40,7 @@ pub struct Asked {
     sitting: Sitting,
 }
 
-impl Part {
+impl SeatPart {
     /// The part of a seat. With another move limit its calls name that limit and no
     /// budget; otherwise they are those of the record, byte for byte.
     ///
@@ -61,7 +61,7 @@ impl Part {
             } => {
                 plies += usize::from(question.number > 0);
                 if question.seat == seat {
-                    cues.push(Cue::Asked(Box::new(Asked {
+                    cues.push(Cue::Asked(Box::new(PartQuestion {
                         question: question.clone(),
                         said: said.clone(),
                         ply: (question.number > 0).then_some(plies),
@@ -89,7 +89,7 @@ impl Part {
     }
 }
 
-impl Asked {
+impl PartQuestion {
     /// How the referee would have judged this answer.
     ///
     /// # Errors

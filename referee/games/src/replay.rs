@@ -5,8 +5,8 @@ use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
 use referee_core::{
-    Event, Foul, GameKind, Header, Limits, Malformed, PerSeat, Record, Scene, Seat, ThinkingTime,
-    Watch,
+    AnyWatcher, Event, Foul, GameKind, Header, Limits, Malformed, PerSeat, Record, Scene, Seat,
+    ThinkingTime,
 };
 
 use crate::{
@@ -373,7 +373,7 @@ fn in_words(event: Option<&Event>) -> String {
 pub struct Knowledge {
     kind: &'static dyn GameKind,
     seat: Seat,
-    watch: Option<Box<dyn Watch>>,
+    watch: Option<Box<dyn AnyWatcher>>,
 }
 
 impl Knowledge {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use arena_proto::arena::v1::Ready;
 use bytes::Bytes;
 use referee_core::{
-    Charge, Clock, Event, FORMAT, FORMAT_VERSION, Foul, FoulKind, GameKind, Header, Limits,
-    Outcome, PerSeat, Record, Refused, ResultLine, Scene, Seat, SeatFoul, SeatHeader, Seed,
+    AnswerRefusal, Charge, Clock, Event, FORMAT, FORMAT_VERSION, Foul, FoulKind, GameKind, Header,
+    Limits, Outcome, PerSeat, Record, ResultLine, Scene, Seat, SeatFoul, SeatHeader, Seed,
     SetupError, Table, TableStep, ThinkingTime, Transcript, Verdict, Words,
 };
 
@@ -40,19 +40,19 @@ pub struct Fixture {
 pub struct Sitting {
     fixture: Fixture,
     table: Box<dyn Table>,
-    seats: PerSeat<SeatState>,
+    seats: PerSeat<SeatProgress>,
     fouls: Vec<SeatFoul>,
     transcript: Transcript,
-    stage: Stage,
+    stage: SittingStage,
     /// The seats that were asked, in order, each with whether its answer was accepted;
     /// `None` until it answers.
     waiting: Vec<(Seat, Option<bool>)>,
     /// Forfeits that the other seats have not been told yet.
-    untold: Vec<Left>,
+    untold: Vec<LeftSeat>,
 }
 
 #[derive(Clone)]
-struct SeatState {
+struct SeatProgress {
     clock: Clock,
     next_number: u32,
     gone: bool,
@@ -60,14 +60,14 @@ struct SeatState {
 
 /// A seat that has left because of a foul.
 #[derive(Clone)]
-struct Left {
+struct LeftSeat {
     seat: Seat,
     foul: FoulKind,
     place: u8,
 }
 
 #[derive(Clone)]
-enum Stage {
+enum SittingStage {
     Starting,
     Playing,
     /// The next step is known, but a forfeit must be told first.
@@ -152,7 +152,7 @@ impl Sitting {
             )));
         }
         let table = fixture.kind.deal(&fixture.setup, &fixture.seed)?;
-        let seats = PerSeat::new(info.seats, |seat| SeatState {
+        let seats = PerSeat::new(info.seats, |seat| SeatProgress {
             clock: Clock::after(
                 fixture.limits,
                 fixture.spent.get(seat).copied().unwrap_or(Duration::ZERO),
@@ -166,7 +166,7 @@ impl Sitting {
             seats,
             fouls: Vec::new(),
             transcript: Transcript::default(),
-            stage: Stage::Starting,
+            stage: SittingStage::Starting,
             waiting: Vec::new(),
             untold: Vec::new(),
         })
@@ -181,16 +181,16 @@ impl Sitting {
         if !self.waiting.is_empty() {
             self.resolve();
         }
-        let step = match std::mem::replace(&mut self.stage, Stage::Playing) {
-            Stage::Starting => return Next::Ask(self.ask_to_start()),
-            Stage::Playing => self.table.step(),
-            Stage::Stepped(step) => step,
+        let step = match std::mem::replace(&mut self.stage, SittingStage::Playing) {
+            SittingStage::Starting => return Next::Ask(self.ask_to_start()),
+            SittingStage::Playing => self.table.step(),
+            SittingStage::Stepped(step) => step,
         };
         if let TableStep::Over(outcome) = step {
             return Next::Over(Box::new(self.finish(&outcome)));
         }
         if !self.untold.is_empty() {
-            self.stage = Stage::Stepped(step);
+            self.stage = SittingStage::Stepped(step);
             return Next::Tell(self.tell_forfeits());
         }
         match step {
@@ -336,7 +336,7 @@ impl Sitting {
     pub fn pending(&self) -> Vec<Question> {
         let open = self.waiting.iter().filter(|(_, answer)| answer.is_none());
         open.map(|&(seat, _)| {
-            let SeatState {
+            let SeatProgress {
                 clock, next_number, ..
             } = &self.seats[seat];
             let (number, limit) = (next_number - 1, clock.limit());
@@ -499,8 +499,8 @@ impl Sitting {
                 notation: accepted.notation,
                 public: accepted.public,
             }),
-            Err(Refused::Malformed(detail)) => Err(malformed(detail)),
-            Err(Refused::Illegal(reason)) => Err(Foul::Illegal {
+            Err(AnswerRefusal::Malformed(detail)) => Err(malformed(detail)),
+            Err(AnswerRefusal::Illegal(reason)) => Err(Foul::Illegal {
                 reason: Foul::evidence(reason),
             }),
         }
@@ -523,7 +523,7 @@ impl Sitting {
                     .rfind(|foul| foul.seat == seat)
                     .map_or(FoulKind::Crashed, |foul| foul.foul.kind());
                 let place = self.table.forfeit(seat);
-                self.untold.push(Left {
+                self.untold.push(LeftSeat {
                     seat,
                     foul: kind,
                     place,

@@ -6,14 +6,14 @@ use std::{ops::RangeInclusive, thread};
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use referee_core::{Dice, FoulKind, Game as _, Seat, Seed, State, Step, Wire as _, testing::prove};
 use referee_games::connect_four::{
-    Board, ConnectFour, Ending, Forbidden, Point, Question, Setup, columns_of,
+    ConnectFour, ConnectFourBoard, Ending, Forbidden, Point, Question, Setup, columns_of,
 };
 
 const FIRST: Seat = Seat::new(0);
 const SECOND: Seat = Seat::new(1);
 
 /// How many sequences of this many drops there are, where a line ends a game.
-fn leaves(board: &Board, seat: Seat, plies: u32) -> u64 {
+fn leaves(board: &ConnectFourBoard, seat: Seat, plies: u32) -> u64 {
     if plies == 1 {
         return board.open().count_ones().into();
     }
@@ -45,7 +45,7 @@ fn leaf_counts_with_a_forbidden_cell() {
             x: i32::from(rows) - 1 - from_below,
             y: column,
         });
-        let board = Board::new(rows, columns, cell);
+        let board = ConnectFourBoard::new(rows, columns, cell);
         assert_eq!(
             leaves(&board, FIRST, 8),
             expected,
@@ -56,7 +56,7 @@ fn leaf_counts_with_a_forbidden_cell() {
 
 #[test]
 fn leaf_counts_of_the_common_board() {
-    let board = Board::new(6, 7, None);
+    let board = ConnectFourBoard::new(6, 7, None);
     let counted: Vec<u64> = (1..=9).map(|plies| leaves(&board, FIRST, plies)).collect();
     assert_eq!(
         counted,
@@ -128,7 +128,7 @@ impl Slow {
 fn random_game(rng: &mut SmallRng, sizes: RangeInclusive<u8>) -> bool {
     let (rows, columns) = (rng.random_range(sizes.clone()), rng.random_range(sizes));
     let (x, y) = (rng.random_range(0..rows), rng.random_range(0..columns));
-    let mut board = Board::new(rows, columns, at(x.into(), y.into()));
+    let mut board = ConnectFourBoard::new(rows, columns, at(x.into(), y.into()));
     let mut slow = Slow::new(rows.into(), columns.into(), (x.into(), y.into()));
     let mut seat = FIRST;
     let won = loop {
@@ -193,7 +193,7 @@ fn at(x: i32, y: i32) -> Option<Point> {
 
 #[test]
 fn a_stone_lands_above_a_forbidden_cell_in_the_bottom_row() {
-    let mut board = Board::new(9, 9, at(8, 3));
+    let mut board = ConnectFourBoard::new(9, 9, at(8, 3));
     assert_eq!(board.top(), [9, 9, 9, 8, 9, 9, 9, 9, 9]);
     board.drop_stone(FIRST, 3);
     assert_eq!(board.stone(7, 3), Some(FIRST));
@@ -202,7 +202,7 @@ fn a_stone_lands_above_a_forbidden_cell_in_the_bottom_row() {
 
 #[test]
 fn a_column_whose_only_cell_left_is_forbidden_is_full() {
-    let mut board = Board::new(9, 9, at(0, 3));
+    let mut board = ConnectFourBoard::new(9, 9, at(0, 3));
     for _ in 0..4 {
         board.drop_stone(FIRST, 3);
         board.drop_stone(SECOND, 3);
@@ -214,7 +214,7 @@ fn a_column_whose_only_cell_left_is_forbidden_is_full() {
 
 #[test]
 fn top_skips_a_forbidden_cell_in_the_middle() {
-    let mut board = Board::new(9, 9, at(6, 3));
+    let mut board = ConnectFourBoard::new(9, 9, at(6, 3));
     board.drop_stone(FIRST, 3);
     assert_eq!(board.top()[3], 8);
     board.drop_stone(FIRST, 3);
@@ -224,12 +224,12 @@ fn top_skips_a_forbidden_cell_in_the_middle() {
 
 #[test]
 fn a_forbidden_cell_breaks_a_line() {
-    let mut board = Board::new(9, 9, at(8, 2));
+    let mut board = ConnectFourBoard::new(9, 9, at(8, 2));
     for column in [0, 1, 3, 4] {
         assert!(!board.drop_stone(FIRST, column));
     }
     // Down the column: three below the cell and one above are no four.
-    let mut board = Board::new(9, 9, at(5, 2));
+    let mut board = ConnectFourBoard::new(9, 9, at(5, 2));
     for _ in 0..3 {
         assert!(!board.drop_stone(FIRST, 2));
     }
@@ -239,7 +239,7 @@ fn a_forbidden_cell_breaks_a_line() {
 
 #[test]
 fn more_than_four_win_too() {
-    let mut board = Board::new(9, 9, None);
+    let mut board = ConnectFourBoard::new(9, 9, None);
     for column in [0, 1, 2, 4, 5, 6] {
         assert!(!board.drop_stone(FIRST, column));
     }
@@ -271,7 +271,7 @@ fn a_line_on_the_last_free_cell_wins() {
             });
         }
     }
-    state.public.board = Board::with_stones(4, 4, None, &stones).unwrap();
+    state.public.board = ConnectFourBoard::with_stones(4, 4, None, &stones).unwrap();
     state.public.turn = SECOND;
     let Step::Ask(asked) = ConnectFour::step(&mut state) else {
         panic!("one cell is free");
@@ -307,7 +307,7 @@ fn a_full_board_without_a_line_is_a_draw() {
     let mut stones = stones;
     stones.swap(15, 3);
     stones[15] = Some(FIRST);
-    state.public.board = Board::with_stones(4, 4, at(0, 3), &stones).unwrap();
+    state.public.board = ConnectFourBoard::with_stones(4, 4, at(0, 3), &stones).unwrap();
     assert!(state.public.board.is_full());
     let Step::Over(outcome) = ConnectFour::step(&mut state) else {
         panic!("it is over");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use referee_core::{
-    Dice, Event, FoulKind, GameKind, Limits, PerSeat, Refused, Seat, Seed, TableStep, Words,
+    AnswerRefusal, Dice, Event, FoulKind, GameKind, Limits, PerSeat, Seat, Seed, TableStep, Words,
 };
 use referee_games::{Fixture, GAMES, Judgement, Next, SeatReply, Sitting, answer, forfeit, ready};
 
@@ -326,7 +326,7 @@ fn an_answer_that_is_illegal_changes_nothing_of_what_a_seat_knows() {
         table.write_call(seat, &mut call);
         for answer in answers {
             assert!(
-                matches!(table.answer(seat, answer), Err(Refused::Illegal(_))),
+                matches!(table.answer(seat, answer), Err(AnswerRefusal::Illegal(_))),
                 "{name}: {answer:?}"
             );
             let mut watch = kind.watch(seat, &start).unwrap();

@@ -5,8 +5,8 @@ use arena_proto::games::mahjong::v1::{MahjongCall, mahjong_call::Call};
 use prost::Message as _;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee_core::{
-    Accepted, Dice, FoulKind, Game as _, Outcome, Refused, Seat, Seed, Sight as _, Step, Table,
-    TableStep, Wire as _, testing::prove,
+    Accepted, AnswerRefusal, Dice, FoulKind, Game as _, Outcome, Seat, Seed, Sight as _, Step,
+    Table, TableStep, Wire as _, testing::prove,
 };
 use referee_games::{
     forfeit, game,
@@ -319,7 +319,7 @@ fn what_is_not_in_the_hand_can_not_be_discarded() {
     };
     assert_eq!(
         round.table.answer(seat, &discard("9c")),
-        Err(Refused::Illegal(
+        Err(AnswerRefusal::Illegal(
             "expected a tile of 1234578b1245789d, found 9c".to_owned()
         ))
     );
@@ -334,7 +334,7 @@ fn what_is_not_in_the_hand_can_not_be_discarded() {
         (&[80, 10], "expected a tile, 10 * suit + rank, found 10"),
     ];
     for (bytes, why) in refused {
-        let refused = Refused::Malformed(why.to_owned());
+        let refused = AnswerRefusal::Malformed(why.to_owned());
         assert_eq!(round.table.answer(seat, bytes), Err(refused));
     }
     // The tile that was drawn can be.
@@ -352,7 +352,7 @@ fn a_claim_that_is_declined_is_not_shown() {
     for bytes in [&[88, 0][..], &[88, 3]] {
         assert!(matches!(
             round.table.answer(second, bytes),
-            Err(Refused::Malformed(_))
+            Err(AnswerRefusal::Malformed(_))
         ));
     }
     assert!(!round.answer(second, "pass").public);

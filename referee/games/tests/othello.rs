@@ -11,7 +11,8 @@ use referee_core::{
     Dice, FoulKind, Game as _, Outcome, Seat, Seed, State, Step, Wire as _, Words, testing::prove,
 };
 use referee_games::othello::{
-    BLACK, Board, Ending, Othello, Position, Previous, Question, Setup, WHITE, squares_of,
+    BLACK, Ending, Othello, OthelloBoard, OthelloPosition, Previous, Question, Setup, WHITE,
+    squares_of,
 };
 
 /// Lines of 1 to 12 plies from the beginning; a pass is a ply of its own.
@@ -33,7 +34,11 @@ const PERFT: [u64; 12] = [
 #[test]
 fn perft_from_the_beginning() {
     for (plies, expected) in (1..=10).zip(PERFT) {
-        assert_eq!(Board::BEGINNING.perft(plies), expected, "{plies} plies");
+        assert_eq!(
+            OthelloBoard::BEGINNING.perft(plies),
+            expected,
+            "{plies} plies"
+        );
     }
 }
 
@@ -42,7 +47,11 @@ fn perft_from_the_beginning() {
 fn deep_perft_from_the_beginning() {
     for plies in [11, 12] {
         let expected = PERFT[plies as usize - 1];
-        assert_eq!(Board::BEGINNING.perft(plies), expected, "{plies} plies");
+        assert_eq!(
+            OthelloBoard::BEGINNING.perft(plies),
+            expected,
+            "{plies} plies"
+        );
     }
 }
 
@@ -80,7 +89,7 @@ const LEGAL_MOVES: f64 = 8.538;
 /// its disc difference, full board, wipe-out, and its legal moves over
 /// [`LEGAL_MOVES`] a move.
 fn random_game(rng: &mut SmallRng) -> [f64; 9] {
-    let mut position = Position::BEGINNING;
+    let mut position = OthelloPosition::BEGINNING;
     let (mut placed, mut passes, mut choices) = (0, 0, 0);
     loop {
         let moves = position.board.moves();
@@ -172,7 +181,7 @@ fn a_million_random_games_look_as_they_do_elsewhere() {
 
 /// The best disc difference for the side to move, the empty squares to the
 /// winner: plain alpha-beta, the moves first that leave the other side fewest.
-fn solve(board: Board, mut alpha: i32, beta: i32) -> i32 {
+fn solve(board: OthelloBoard, mut alpha: i32, beta: i32) -> i32 {
     let moves = board.moves();
     if moves == 0 {
         return if board.pass().moves() == 0 {
@@ -181,7 +190,7 @@ fn solve(board: Board, mut alpha: i32, beta: i32) -> i32 {
             -solve(board.pass(), -beta, -alpha)
         };
     }
-    let mut next: Vec<Board> = squares_of(moves).map(|square| board.play(square)).collect();
+    let mut next: Vec<OthelloBoard> = squares_of(moves).map(|square| board.play(square)).collect();
     next.sort_by_key(|next| next.moves().count_ones());
     for next in next {
         alpha = alpha.max(-solve(next, -beta, -alpha));
@@ -193,7 +202,7 @@ fn solve(board: Board, mut alpha: i32, beta: i32) -> i32 {
 }
 
 fn solved(position: &str) -> Vec<(String, i32)> {
-    let position: Position = position.parse().expect("a position");
+    let position: OthelloPosition = position.parse().expect("a position");
     let mut values: Vec<_> = squares_of(position.board.moves())
         .map(|square| {
             (

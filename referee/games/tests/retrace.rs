@@ -10,7 +10,7 @@ use referee_core::{
     Dice, Event, Foul, GameKind, Limits, Outcome, PerSeat, Record, Seat, Seed, TableStep,
 };
 use referee_games::{
-    Cue, Fixture, GAMES, Judgement, Next, Part, Question, Retraced, SeatReply, Sitting, replay,
+    Cue, Fixture, GAMES, Judgement, Next, Question, Retraced, SeatPart, SeatReply, Sitting, replay,
     retrace, retrace_within,
 };
 
@@ -224,7 +224,7 @@ fn a_part_is_what_one_seat_got() {
             if leaves { crash() } else { heard }
         });
         for seat in Seat::all(kind.info().seats) {
-            let part = Part::of(&record, seat, None).unwrap();
+            let part = SeatPart::of(&record, seat, None).unwrap();
             let calls: Vec<_> = part
                 .cues
                 .iter()
@@ -266,7 +266,7 @@ fn a_forged_record_has_no_parts() {
     let mut record = play(GAMES[0], 4, |_, heard| heard);
     record.header.seed = Seed::new([5; 32]);
     for limit in [None, Some(Duration::from_secs(1))] {
-        assert!(Part::of(&record, Seat::new(0), limit).is_err());
+        assert!(SeatPart::of(&record, Seat::new(0), limit).is_err());
     }
 }
 

@@ -13,11 +13,11 @@ use crate::tls::bare;
 
 /// Addresses that may be dialled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AllowList(Vec<Pattern>);
+pub struct AllowList(Vec<AddressPattern>);
 
 /// Some addresses: `HOST:PORT`, `IP/BITS:PORT` or `unix:FOLDER/`, where `*` is any port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pattern {
+pub enum AddressPattern {
     /// A host name, as it is written in an address, whatever it resolves to.
     Host {
         /// The name.
@@ -44,7 +44,7 @@ pub enum Pattern {
 )]
 pub struct BadPattern(String);
 
-impl FromStr for Pattern {
+impl FromStr for AddressPattern {
     type Err = BadPattern;
 
     fn from_str(text: &str) -> Result<Self, BadPattern> {
@@ -78,7 +78,7 @@ impl FromStr for Pattern {
     }
 }
 
-impl fmt::Display for Pattern {
+impl fmt::Display for AddressPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let port = match self {
             Self::Folder(folder) => return write!(f, "unix:{}", folder.display()),
@@ -101,8 +101,8 @@ impl fmt::Display for Pattern {
     }
 }
 
-impl FromIterator<Pattern> for AllowList {
-    fn from_iter<I: IntoIterator<Item = Pattern>>(patterns: I) -> Self {
+impl FromIterator<AddressPattern> for AllowList {
+    fn from_iter<I: IntoIterator<Item = AddressPattern>>(patterns: I) -> Self {
         Self(patterns.into_iter().collect())
     }
 }
@@ -147,7 +147,7 @@ impl AllowList {
     pub fn socket(&self, path: &Path) -> io::Result<PathBuf> {
         let refused = || not_allowed(&format!("unix:{}", path.display()));
         let folders = self.0.iter().filter_map(|pattern| match pattern {
-            Pattern::Folder(folder) if is_below(path, folder) => Some(folder),
+            AddressPattern::Folder(folder) if is_below(path, folder) => Some(folder),
             _ => None,
         });
         let mut folders = folders.peekable();
@@ -168,7 +168,7 @@ impl AllowList {
     }
 
     /// The patterns.
-    pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+    pub fn patterns(&self) -> impl Iterator<Item = &AddressPattern> {
         self.0.iter()
     }
 
@@ -189,12 +189,14 @@ impl AllowList {
     #[must_use]
     pub fn names_socket(&self, path: &Path) -> bool {
         let mut patterns = self.0.iter();
-        patterns.any(|pattern| matches!(pattern, Pattern::Folder(folder) if is_below(path, folder)))
+        patterns.any(
+            |pattern| matches!(pattern, AddressPattern::Folder(folder) if is_below(path, folder)),
+        )
     }
 
     fn allows_name(&self, host: &str, port: u16) -> bool {
         self.0.iter().any(|pattern| {
-            matches!(pattern, Pattern::Host { name, port: allowed }
+            matches!(pattern, AddressPattern::Host { name, port: allowed }
                 if name.eq_ignore_ascii_case(host) && allowed.is_none_or(|one| one == port))
         })
     }
@@ -202,14 +204,14 @@ impl AllowList {
     fn allows_address(&self, address: SocketAddr) -> bool {
         let (ip, port) = (address.ip().to_canonical(), address.port());
         self.0.iter().any(|pattern| {
-            matches!(pattern, Pattern::Network { network, port: allowed }
+            matches!(pattern, AddressPattern::Network { network, port: allowed }
                 if network.contains(&ip) && allowed.is_none_or(|one| one == port))
         })
     }
 
     fn has_network(&self, port: u16) -> bool {
         self.0.iter().any(|pattern| {
-            matches!(pattern, Pattern::Network { port: allowed, .. }
+            matches!(pattern, AddressPattern::Network { port: allowed, .. }
                 if allowed.is_none_or(|one| one == port))
         })
     }
@@ -251,9 +253,9 @@ mod tests {
             "[fd00::/8]:50051",
             "unix:/run/bots/",
         ] {
-            assert_eq!(text.parse::<Pattern>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<AddressPattern>().unwrap().to_string(), text);
         }
-        let one: Pattern = "127.0.0.1:5".parse().unwrap();
+        let one: AddressPattern = "127.0.0.1:5".parse().unwrap();
         assert_eq!(one.to_string(), "127.0.0.1/32:5");
     }
 
@@ -278,7 +280,7 @@ mod tests {
             "unix:run/bots/",
             "unix:/run/bots",
         ] {
-            assert!(text.parse::<Pattern>().is_err(), "{text:?}");
+            assert!(text.parse::<AddressPattern>().is_err(), "{text:?}");
         }
     }
 

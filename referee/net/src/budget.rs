@@ -42,9 +42,9 @@ const PREFIX: usize = 5;
 
 /// The bytes that calls may have in memory, as a layer around all services of a server.
 #[derive(Clone)]
-pub struct Budget(Arc<Shared>);
+pub struct Budget(Arc<BudgetPurses>);
 
-struct Shared {
+struct BudgetPurses {
     messages: &'static [(&'static str, usize)],
     largest: usize,
     within: Duration,
@@ -57,7 +57,7 @@ struct Purse {
     all: Arc<Room>,
     /// What one caller may have of it.
     each: (usize, usize),
-    callers: Mutex<HashMap<Caller, Weak<Room>>>,
+    callers: Mutex<HashMap<CallerId, Weak<Room>>>,
 }
 
 /// Room for bytes of messages, and for calls.
@@ -68,7 +68,7 @@ struct Room {
 
 /// Whom a call is of, as far as that can be told before it is known who it is.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Caller {
+enum CallerId {
     Token([u8; 32]),
     Certificate(String),
     Address(Option<IpAddr>),
@@ -81,7 +81,7 @@ struct Reserved {
 }
 
 /// One call.
-struct Call {
+struct CallMemory {
     own: Arc<Room>,
     all: Arc<Room>,
     /// The most bytes that one message can reserve.
@@ -96,7 +96,7 @@ impl Budget {
     /// The bytes that these bounds allow.
     #[must_use]
     pub fn new(bounds: &Bounds) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(BudgetPurses {
             messages: bounds.messages,
             largest: bounds.message_bytes,
             within: bounds.body,
@@ -113,14 +113,14 @@ impl Budget {
     }
 
     /// The call with these headers, and its largest message.
-    fn begin(&self, parts: &http::request::Parts) -> Result<(Arc<Call>, usize), Status> {
+    fn begin(&self, parts: &http::request::Parts) -> Result<(Arc<CallMemory>, usize), Status> {
         let path = parts.uri.path();
         let listed = self.0.messages.iter().find(|(method, _)| *method == path);
         let (purse, largest) = match listed {
             Some((_, largest)) => (&self.0.listed, *largest),
             None => (&self.0.open, self.0.largest),
         };
-        let call = purse.call(Caller::of(parts)).ok_or_else(|| {
+        let call = purse.call(CallerId::of(parts)).ok_or_else(|| {
             Status::resource_exhausted("as much is under way here as there may be; try again")
         })?;
         Ok((Arc::new(call), largest))
@@ -148,7 +148,7 @@ impl Purse {
     }
 
     /// A call of a caller, where there is room for it.
-    fn call(&self, caller: Caller) -> Option<Call> {
+    fn call(&self, caller: CallerId) -> Option<CallMemory> {
         let own = {
             let mut callers = self.callers.lock();
             match callers.get(&caller).and_then(Weak::upgrade) {
@@ -165,7 +165,7 @@ impl Purse {
             _own: own.calls.clone().try_acquire_owned().ok()?,
             _all: self.all.calls.clone().try_acquire_owned().ok()?,
         };
-        Some(Call {
+        Some(CallMemory {
             own,
             all: self.all.clone(),
             most: self.each.0,
@@ -176,7 +176,7 @@ impl Purse {
     }
 }
 
-impl Caller {
+impl CallerId {
     fn of(parts: &http::request::Parts) -> Self {
         if let Some(token) = parts.headers.get(http::header::AUTHORIZATION) {
             return Self::Token(Sha256::digest(token.as_bytes()).into());
@@ -190,7 +190,7 @@ impl Caller {
     }
 }
 
-impl Call {
+impl CallMemory {
     /// Waits until there is room for a message. Whoever waits holds no other message, so nobody
     /// waits for each other.
     fn reserve(&self, bytes: usize) -> BoxFuture<'static, Option<Reserved>> {
@@ -253,7 +253,7 @@ where
             Ok(begun) => begun,
             Err(refused) => return Box::pin(async { Ok(refused.into_http()) }),
         };
-        let body = Metered {
+        let body = RequestBody {
             inner: body,
             call: call.clone(),
             largest,
@@ -272,7 +272,7 @@ where
             let answer = answering.await?;
             call.answers();
             Ok(answer.map(|inner| {
-                Body::new(Answer {
+                Body::new(AnswerBody {
                     inner: Body::new(inner),
                     _call: call,
                 })
@@ -282,12 +282,12 @@ where
 }
 
 /// The body of an answer, whose call has an end with it.
-struct Answer {
+struct AnswerBody {
     inner: Body,
-    _call: Arc<Call>,
+    _call: Arc<CallMemory>,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for AnswerBody {
     type Data = Bytes;
     type Error = Status;
 
@@ -308,9 +308,9 @@ impl HttpBody for Answer {
 }
 
 /// The body of a request: nothing of a message is read before there is room for all of it.
-struct Metered {
+struct RequestBody {
     inner: Body,
-    call: Arc<Call>,
+    call: Arc<CallMemory>,
     /// The largest message.
     largest: usize,
     /// How long a message may take, and before an answer the whole body.
@@ -328,7 +328,7 @@ struct Metered {
     late: Option<Pin<Box<Sleep>>>,
 }
 
-impl Metered {
+impl RequestBody {
     /// The next part of what has come that may be handed on; nothing where a message needs room
     /// first.
     fn next_part(&mut self) -> Result<Bytes, Status> {
@@ -398,7 +398,7 @@ impl Metered {
     }
 }
 
-impl HttpBody for Metered {
+impl HttpBody for RequestBody {
     type Data = Bytes;
     type Error = Status;
 

@@ -21,7 +21,7 @@ use tokio::{
 };
 
 use crate::{
-    listen::{Incoming, Remark, accepted, incoming_unread, shown},
+    listen::{Incoming, RemarkLimiter, accepted, incoming_unread, shown},
     tls::ServerTls,
 };
 
@@ -68,9 +68,9 @@ impl Gate {
     ) {
         let mut connections = JoinSet::new();
         {
-            let trouble = Arc::new(Mutex::new(Remark::default()));
+            let trouble = Arc::new(Mutex::new(RemarkLimiter::default()));
             let from = self.from;
-            let mut strangers = Remark::default();
+            let mut strangers = RemarkLimiter::default();
             let accepted = accepted(listener).filter(move |accepted| {
                 let is_let_in = match accepted {
                     Ok((_, address)) => is_among(*address, &from),

@@ -14,7 +14,7 @@ mod reload;
 pub mod tls;
 pub mod token;
 
-pub use allow::{AllowList, BadPattern, Pattern};
+pub use allow::{AddressPattern, AllowList, BadPattern};
 pub use budget::{Budget, Budgeted};
 pub use dial::{BadTarget, DialError, DialOptions, Target, channel, channel_through};
 pub use gate::Gate;

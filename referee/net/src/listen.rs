@@ -211,14 +211,14 @@ type Handshake<S> = Result<Incoming<S>, (Option<SocketAddr>, io::Error)>;
 /// When each kind of trouble was logged last.
 #[derive(Default)]
 struct Remarks {
-    accept: Remark,
-    full: Remark,
-    handshake: Remark,
+    accept: RemarkLimiter,
+    full: RemarkLimiter,
+    handshake: RemarkLimiter,
 }
 
 /// One kind of trouble.
 #[derive(Default)]
-pub(crate) struct Remark {
+pub(crate) struct RemarkLimiter {
     last: Option<Instant>,
     left_out: u64,
 }
@@ -388,7 +388,7 @@ pub(crate) fn shown(address: Option<SocketAddr>) -> String {
     address.map_or_else(|| "an unknown address".to_owned(), |one| one.to_string())
 }
 
-impl Remark {
+impl RemarkLimiter {
     /// Makes it, with how many were left out since the last one; or leaves it out.
     pub(crate) fn make(&mut self, make: impl FnOnce(u64)) {
         let now = Instant::now();

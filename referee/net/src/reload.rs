@@ -14,10 +14,10 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Reloaded<T, E> {
     files: Vec<PathBuf>,
     read: Box<dyn Fn() -> Result<T, E> + Send + Sync>,
-    state: Mutex<State<T>>,
+    state: Mutex<ReloadState<T>>,
 }
 
-struct State<T> {
+struct ReloadState<T> {
     present: Arc<T>,
     stamps: Vec<Option<Stamp>>,
     looked: Instant,
@@ -41,7 +41,7 @@ impl<T, E: Display> Reloaded<T, E> {
         Ok(Self {
             files,
             read: Box::new(read),
-            state: Mutex::new(State {
+            state: Mutex::new(ReloadState {
                 present,
                 stamps,
                 looked: Instant::now(),

@@ -5,7 +5,7 @@
 
 use std::{io, time::Instant};
 
-use referee_sandbox::{Outer, Prepared, Program, Reexec, Sandbox, SandboxMode};
+use referee_sandbox::{Outer, PreparedSandbox, Program, Reexec, Sandbox, SandboxMode};
 
 const STARTS: usize = 100;
 
@@ -33,7 +33,7 @@ fn median(sandbox: &Sandbox) -> io::Result<f64> {
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {
         let begun = Instant::now();
-        let Prepared {
+        let PreparedSandbox {
             mut command,
             session,
         } = sandbox.prepare(&program).map_err(io::Error::other)?;

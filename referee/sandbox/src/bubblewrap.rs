@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{plan::Plan, view::Entry, walls::Wall};
+use crate::{plan::StartPlan, view::ViewEntry, walls::Wall};
 
 /// The name that the user has inside, as a number.
 pub(crate) const USER: u32 = 1000;
@@ -25,8 +25,8 @@ pub(crate) fn installed() -> Option<PathBuf> {
 }
 
 /// What bubblewrap reads: its arguments, each ended by a zero, up to the command.
-pub(crate) fn arguments(plan: &Plan) -> Vec<u8> {
-    let mut words = Words::default();
+pub(crate) fn arguments(plan: &StartPlan) -> Vec<u8> {
+    let mut words = ArgumentList::default();
     words.add(["--die-with-parent", "--unshare-user", "--unshare-uts"]);
     words.add(["--uid", &USER.to_string(), "--gid", &USER.to_string()]);
     words.add(["--hostname", "bot"]);
@@ -59,20 +59,25 @@ pub(crate) fn arguments(plan: &Plan) -> Vec<u8> {
     words.0
 }
 
-fn add<'a>(entry: &'a Entry, plan: &Plan, words: &mut Words, read_only: &mut Vec<&'a Path>) {
+fn add<'a>(
+    entry: &'a ViewEntry,
+    plan: &StartPlan,
+    words: &mut ArgumentList,
+    read_only: &mut Vec<&'a Path>,
+) {
     let path = entry.path().as_os_str();
     let word = OsStr::new;
     match entry {
-        Entry::Folder(_) => words.add([word("--dir"), path]),
-        Entry::Link { target, .. } => words.add([word("--symlink"), target.as_os_str(), path]),
-        Entry::ReadOnly(_) | Entry::Own(_) | Entry::Machine(_) => {
+        ViewEntry::Folder(_) => words.add([word("--dir"), path]),
+        ViewEntry::Link { target, .. } => words.add([word("--symlink"), target.as_os_str(), path]),
+        ViewEntry::ReadOnly(_) | ViewEntry::Own(_) | ViewEntry::Machine(_) => {
             words.add([word("--ro-bind"), path, path]);
         }
-        Entry::Socket { outside, .. } => {
+        ViewEntry::Socket { outside, .. } => {
             words.add([word("--bind"), outside.as_os_str(), path]);
         }
-        Entry::Device(_) => words.add([word("--dev-bind"), path, path]),
-        Entry::Private { size, .. } => {
+        ViewEntry::Device(_) => words.add([word("--dev-bind"), path, path]),
+        ViewEntry::Private { size, .. } => {
             if path == "/dev/shm" && !plan.has(Wall::Ipc) {
                 words.add([word("--bind"), path, path]);
                 return;
@@ -83,7 +88,7 @@ fn add<'a>(entry: &'a Entry, plan: &Plan, words: &mut Words, read_only: &mut Vec
             }
             words.add([word("--tmpfs"), path]);
         }
-        Entry::Mask { path: mask, folder } => {
+        ViewEntry::Mask { path: mask, folder } => {
             if *folder {
                 words.add([word("--tmpfs"), path]);
                 read_only.push(mask);
@@ -91,15 +96,15 @@ fn add<'a>(entry: &'a Entry, plan: &Plan, words: &mut Words, read_only: &mut Vec
                 words.add([word("--ro-bind"), word("/dev/null"), path]);
             }
         }
-        Entry::Proc if plan.has(Wall::Processes) => words.add([word("--proc"), path]),
-        Entry::Proc => words.add(["--bind", "/proc", "/proc"]),
+        ViewEntry::Proc if plan.has(Wall::Processes) => words.add([word("--proc"), path]),
+        ViewEntry::Proc => words.add(["--bind", "/proc", "/proc"]),
     }
 }
 
 #[derive(Default)]
-struct Words(Vec<u8>);
+struct ArgumentList(Vec<u8>);
 
-impl Words {
+impl ArgumentList {
     fn add<const N: usize>(&mut self, words: [impl Into<OsString>; N]) {
         for word in words {
             self.0.extend_from_slice(word.into().as_bytes());

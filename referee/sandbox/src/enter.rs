@@ -15,7 +15,7 @@ use nix::{
 use crate::{
     channel::Channel,
     init, monitor,
-    plan::{End, Ended, Order, Report},
+    plan::{EndReport, ProgramEnd, SandboxOrder, SandboxReport},
 };
 
 /// Runs one part of a sandbox: the program that [`crate::Sandbox`] starts must call this for
@@ -28,22 +28,23 @@ pub fn enter() -> ExitCode {
     };
     let signals = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGCHLD]);
     let end = match channel.wait() {
-        Ok(Some(Order::Monitor(plan))) => signals
+        Ok(Some(SandboxOrder::Monitor(plan))) => signals
             .thread_block()
             .map_err(io::Error::from)
             .and_then(|()| monitor::run(*plan, &mut channel, &signals)),
-        Ok(Some(Order::Init(plan))) => signals
+        Ok(Some(SandboxOrder::Init(plan))) => signals
             .thread_block()
             .map_err(io::Error::from)
             .and_then(|()| init::run(&plan, &mut channel, &signals)),
         // The other side is gone before it has said anything.
-        Ok(Some(Order::Signal(_)) | None) => return ExitCode::FAILURE,
+        Ok(Some(SandboxOrder::Signal(_)) | None) => return ExitCode::FAILURE,
         Err(error) => return misused(&error),
     };
-    let ended: Ended = end.unwrap_or_else(|error| End::NotStarted(error.to_string()).into());
+    let ended: EndReport =
+        end.unwrap_or_else(|error| ProgramEnd::NotStarted(error.to_string()).into());
     let code = ended.end.code();
     // If nobody listens any more, the code alone must do.
-    let _ = channel.send(&Report::Ended(ended));
+    let _ = channel.send(&SandboxReport::Ended(ended));
     ExitCode::from(code)
 }
 

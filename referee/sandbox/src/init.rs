@@ -35,10 +35,10 @@ use crate::{
     is_lack, landlock,
     monitor::be_user,
     mounts, own,
-    plan::{End, Ended, LeftBehind, Order, Plan, Report},
+    plan::{EndReport, LeftProcess, ProgramEnd, SandboxOrder, SandboxReport, StartPlan},
     proc,
-    seccomp::{self, Refused},
-    view::Entry,
+    seccomp::{self, RefusedCalls},
+    view::ViewEntry,
     walls::{Outer, Wall},
 };
 
@@ -46,7 +46,11 @@ use crate::{
 ///
 /// # Errors
 /// Where a wall can't be built or the program can't be started.
-pub(crate) fn run(plan: &Plan, above: &mut Channel, signals: &SigSet) -> io::Result<Ended> {
+pub(crate) fn run(
+    plan: &StartPlan,
+    above: &mut Channel,
+    signals: &SigSet,
+) -> io::Result<EndReport> {
     prctl::set_name(c"sandbox-init")?;
     close_other_descriptors(above)?;
     prctl::set_child_subreaper(true)?;
@@ -82,11 +86,11 @@ pub(crate) fn run(plan: &Plan, above: &mut Channel, signals: &SigSet) -> io::Res
     limit_resources(plan)?;
     let (bot, landlock) = match start(plan, signals, &mut failed) {
         Ok(started) => started,
-        Err(NotStarted::Program(why)) => return Ok(End::NoProgram(why).into()),
+        Err(NotStarted::Program(why)) => return Ok(ProgramEnd::NoProgram(why).into()),
         Err(NotStarted::System(error)) => return Err(error),
     };
     let signals = SignalFd::with_flags(signals, SfdFlags::SFD_CLOEXEC)?;
-    above.send(&Report::Started {
+    above.send(&SandboxReport::Started {
         landlock,
         failed,
         shared,
@@ -96,7 +100,7 @@ pub(crate) fn run(plan: &Plan, above: &mut Channel, signals: &SigSet) -> io::Res
     if !plan.has_pid_namespace() {
         kill_descendants();
     }
-    Ok(Ended { end, left })
+    Ok(EndReport { end, left })
 }
 
 /// Why a program does not run.
@@ -115,7 +119,7 @@ impl<E: Into<io::Error>> From<E> for NotStarted {
 
 /// A wall that can't be built is told when this is a probe, and else an error.
 fn failure(
-    plan: &Plan,
+    plan: &StartPlan,
     failed: &mut BTreeMap<Wall, String>,
     wall: Wall,
     why: String,
@@ -129,12 +133,12 @@ fn failure(
 }
 
 /// Bubblewrap limits a file system's bytes, but not how many files it has.
-fn limit_private_folders(plan: &Plan) -> io::Result<()> {
+fn limit_private_folders(plan: &StartPlan) -> io::Result<()> {
     if !plan.has(Wall::Files) || !plan.has(Wall::Disk) {
         return Ok(());
     }
     for entry in &plan.view {
-        if let Entry::Private { path, size, files } = entry {
+        if let ViewEntry::Private { path, size, files } = entry {
             if path == Path::new("/dev/shm") && !plan.has(Wall::Ipc) {
                 continue;
             }
@@ -158,7 +162,7 @@ fn give_up_mounting() -> io::Result<()> {
     be_user(USER, user.as_raw(), USER, group.as_raw())
 }
 
-fn limit_resources(plan: &Plan) -> io::Result<()> {
+fn limit_resources(plan: &StartPlan) -> io::Result<()> {
     let limits = &plan.limits;
     let mut wanted = vec![
         (Resource::RLIMIT_CORE, 0),
@@ -188,7 +192,7 @@ fn limit_resources(plan: &Plan) -> io::Result<()> {
 /// Starts the program from a thread that is restricted first. This process is not: it must
 /// be able to signal what the program can't.
 fn start(
-    plan: &Plan,
+    plan: &StartPlan,
     signals: &SigSet,
     failed: &mut BTreeMap<Wall, String>,
 ) -> Result<(Pid, u8), NotStarted> {
@@ -205,7 +209,7 @@ fn start(
     reason = "process 1 of a sandbox becomes the program"
 )]
 fn restrict_and_start(
-    plan: &Plan,
+    plan: &StartPlan,
     signals: &SigSet,
     failed: &mut BTreeMap<Wall, String>,
 ) -> Result<(Pid, u8), NotStarted> {
@@ -222,7 +226,7 @@ fn restrict_and_start(
         }
     }
     if plan.has(Wall::SystemCalls) {
-        let refused = Refused {
+        let refused = RefusedCalls {
             networks: plan.outer == Outer::None && plan.has(Wall::Network),
             outliving: plan.outer == Outer::None && plan.has(Wall::Ipc),
             other_cores: plan.keeps_its_cores,
@@ -263,7 +267,7 @@ fn restrict_and_start(
 }
 
 /// Passes signals on until the program has ended.
-fn watch(bot: Pid, above: &mut Channel, signals: &SignalFd) -> io::Result<End> {
+fn watch(bot: Pid, above: &mut Channel, signals: &SignalFd) -> io::Result<ProgramEnd> {
     loop {
         // Before the first wait too: the program may have ended already.
         if let Some(end) = reap(bot)? {
@@ -287,12 +291,12 @@ fn watch(bot: Pid, above: &mut Channel, signals: &SignalFd) -> io::Result<End> {
         }
         if ordered {
             match above.receive()? {
-                Received::Message(Order::Signal(signal)) => pass_on(bot, signal),
+                Received::Message(SandboxOrder::Signal(signal)) => pass_on(bot, signal),
                 Received::Message(_) | Received::Nothing => {}
                 // The monitor is gone: so is everything else.
                 Received::End => {
                     let _ = kill(bot, Signal::SIGKILL);
-                    return Ok(End::Signaled(Signal::SIGKILL as i32));
+                    return Ok(ProgramEnd::Signaled(Signal::SIGKILL as i32));
                 }
             }
         }
@@ -310,12 +314,14 @@ fn pass_on(bot: Pid, signal: i32) {
 }
 
 /// Takes the status of all that has ended. Gives the program's.
-fn reap(bot: Pid) -> io::Result<Option<End>> {
+fn reap(bot: Pid) -> io::Result<Option<ProgramEnd>> {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::Exited(pid, code)) if pid == bot => return Ok(Some(End::Exited(code))),
+            Ok(WaitStatus::Exited(pid, code)) if pid == bot => {
+                return Ok(Some(ProgramEnd::Exited(code)));
+            }
             Ok(WaitStatus::Signaled(pid, signal, _)) if pid == bot => {
-                return Ok(Some(End::Signaled(signal as i32)));
+                return Ok(Some(ProgramEnd::Signaled(signal as i32)));
             }
             Ok(WaitStatus::StillAlive) => return Ok(None),
             Ok(_) | Err(Errno::EINTR) => {}
@@ -325,7 +331,7 @@ fn reap(bot: Pid) -> io::Result<Option<End>> {
 }
 
 /// What still runs some time after the program has ended.
-fn left_behind(bot: Pid) -> Vec<LeftBehind> {
+fn left_behind(bot: Pid) -> Vec<LeftProcess> {
     /// How long the program's children may outlive it, and how often they are looked for.
     const GRACE: Duration = Duration::from_millis(500);
     const CHECK: Duration = Duration::from_millis(5);
@@ -348,10 +354,10 @@ fn left_behind(bot: Pid) -> Vec<LeftBehind> {
 }
 
 /// All descendants of this process that run, some of them if there are very many.
-fn descendants(bot: Pid) -> io::Result<Vec<LeftBehind>> {
+fn descendants(bot: Pid) -> io::Result<Vec<LeftProcess>> {
     const MOST: usize = 100;
     const LONGEST: usize = 400;
-    let mut found: Vec<LeftBehind> = Vec::new();
+    let mut found: Vec<LeftProcess> = Vec::new();
     let mut parents = vec![getpid()];
     while let Some(above) = parents.pop() {
         for child in proc::children_of(above)? {
@@ -372,7 +378,7 @@ fn descendants(bot: Pid) -> io::Result<Vec<LeftBehind>> {
             let group = fields.nth(1).and_then(|group| group.parse().ok());
             let own = [bot.as_raw(), unistd::getpgrp().as_raw()];
             let command = proc::command(id)?.unwrap_or_default();
-            found.push(LeftBehind {
+            found.push(LeftProcess {
                 id: child.as_raw(),
                 command: command.trim_end().chars().take(LONGEST).collect(),
                 outside_group: group.is_none_or(|group| !own.contains(&group)),

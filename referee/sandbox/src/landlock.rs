@@ -6,7 +6,7 @@ use landlock::{
     PathBeneath, PathFd, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, Scope,
 };
 
-use crate::view::{Access, Grant};
+use crate::view::{Grant, PathAccess};
 
 /// The newest interface whose rights are given here.
 const NEWEST: ABI = ABI::V9;
@@ -47,19 +47,19 @@ pub(crate) fn restrict(grants: &[Grant]) -> Result<u8, String> {
     }
 }
 
-fn rights(access: Access) -> BitFlags<AccessFs> {
+fn rights(access: PathAccess) -> BitFlags<AccessFs> {
     match access {
-        Access::List => AccessFs::ReadDir.into(),
-        Access::Read => AccessFs::from_read(NEWEST),
-        Access::Change => {
+        PathAccess::List => AccessFs::ReadDir.into(),
+        PathAccess::Read => AccessFs::from_read(NEWEST),
+        PathAccess::Change => {
             AccessFs::from_read(NEWEST)
                 | AccessFs::WriteFile
                 | AccessFs::Truncate
                 | AccessFs::IoctlDev
         }
-        Access::Write => AccessFs::from_all(NEWEST),
+        PathAccess::Write => AccessFs::from_all(NEWEST),
         // A bot that finds an old socket removes it.
-        Access::Socket => {
+        PathAccess::Socket => {
             AccessFs::MakeSock | AccessFs::RemoveFile | AccessFs::ReadDir | AccessFs::ResolveUnix
         }
     }

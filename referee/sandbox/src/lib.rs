@@ -2,12 +2,12 @@
 //! of other processes, reaches nobody, and takes no more than it was given.
 //!
 //! [`Sandbox::probe`] finds out once what this machine allows. [`Sandbox::prepare`] gives a
-//! [`std::process::Command`] for one [`Program`], and a [`Session`] that holds its cgroup
+//! [`std::process::Command`] for one [`Program`], and a [`SandboxSession`] that holds its cgroup
 //! and hears how it ended. The command starts the calling program again with a hidden
 //! verb, which must call [`enter`] before it starts a thread:
 //!
 //! 1. The monitor, outside of the walls, puts what follows into its cgroup, starts it in
-//!    namespaces of its own, and ends everything when the [`Session`] is dropped or the
+//!    namespaces of its own, and ends everything when the [`SandboxSession`] is dropped or the
 //!    process that has it dies, whatever way.
 //! 2. The init, process 1 of the new pid namespace, builds the view of the files, restricts
 //!    a thread by landlock and seccomp, starts the program from it, and reaps orphans.
@@ -45,10 +45,10 @@ pub use crate::{
     cgroup::{Cgroup, Creator, Freezer},
     enter::enter,
     lack::is_lack,
-    limits::Limits,
-    plan::{End, LeftBehind},
+    limits::ResourceLimits,
+    plan::{LeftProcess, ProgramEnd},
     program::Program,
     sandbox::{PrepareError, Reexec, Sandbox, SandboxError, SandboxMode},
-    session::{Prepared, Session},
+    session::{PreparedSandbox, SandboxSession},
     walls::{CgroupVersion, Missing, Outer, Wall, Walls},
 };

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 const MIB: u64 = 1 << 20;
 
-/// How much a program may take, with all that it starts.
+/// The resources that a program may take, with all that it starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// Memory in bytes, shared memory and files in its private folders included.
     pub memory: Option<u64>,
     /// Processes and threads at one time.
@@ -23,7 +23,7 @@ pub struct Limits {
     pub open_files: u64,
 }
 
-impl Default for Limits {
+impl Default for ResourceLimits {
     fn default() -> Self {
         Self {
             memory: None,

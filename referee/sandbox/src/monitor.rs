@@ -28,7 +28,7 @@ use crate::{
     channel::{Channel, Received},
     init::kill_descendants,
     network,
-    plan::{End, Ended, Order, Plan, Report},
+    plan::{EndReport, ProgramEnd, SandboxOrder, SandboxReport, StartPlan},
     walls::{Outer, Wall},
 };
 
@@ -36,7 +36,7 @@ use crate::{
 ///
 /// # Errors
 /// Where it can't be started.
-pub(crate) fn run(plan: Plan, above: &mut Channel, signals: &SigSet) -> io::Result<Ended> {
+pub(crate) fn run(plan: StartPlan, above: &mut Channel, signals: &SigSet) -> io::Result<EndReport> {
     prctl::set_name(c"sandbox")?;
     // What loses its parents comes here, not to the machine's init.
     prctl::set_child_subreaper(true)?;
@@ -50,11 +50,11 @@ pub(crate) fn run(plan: Plan, above: &mut Channel, signals: &SigSet) -> io::Resu
     let mut child = start(&plan, theirs)?;
     prctl::set_dumpable(false)?;
     let end = below
-        .send(&Order::Init(Box::new(plan)))
+        .send(&SandboxOrder::Init(Box::new(plan)))
         .and_then(|()| watch(above, &mut below, &signals));
     // The init exits at the end of its channel, and with it all in its namespace.
     drop(below);
-    let ended = matches!(&end, Ok(Ending::Told(_)));
+    let ended = matches!(&end, Ok(WatchEnd::Told(_)));
     if let Some(cgroup) = &cgroup {
         let _ = cgroup.kill();
     }
@@ -64,15 +64,15 @@ pub(crate) fn run(plan: Plan, above: &mut Channel, signals: &SigSet) -> io::Resu
         kill(&mut child)
     };
     kill_descendants();
-    let killed = End::Signaled(Signal::SIGKILL as i32);
+    let killed = ProgramEnd::Signaled(Signal::SIGKILL as i32);
     let end = match end? {
-        Ending::Told(ended) => return Ok(ended),
-        Ending::Lost { started: true } => killed,
-        Ending::Lost { started: false } => End::NotStarted(match status {
+        WatchEnd::Told(ended) => return Ok(ended),
+        WatchEnd::Lost { started: true } => killed,
+        WatchEnd::Lost { started: false } => ProgramEnd::NotStarted(match status {
             Ok(status) => format!("its sandbox ended before the program was started ({status})"),
             Err(error) => format!("its sandbox ended before the program was started ({error})"),
         }),
-        Ending::Abandoned => {
+        WatchEnd::Abandoned => {
             // Nobody else is there to do so.
             if let Some(cgroup) = &cgroup {
                 let _ = cgroup.remove();
@@ -83,10 +83,10 @@ pub(crate) fn run(plan: Plan, above: &mut Channel, signals: &SigSet) -> io::Resu
     Ok(end.into())
 }
 
-/// Why the watch is over.
-enum Ending {
+/// The reason why the watch is over.
+enum WatchEnd {
     /// The init has said how the program ended.
-    Told(Ended),
+    Told(EndReport),
     /// The init is gone: killed by the memory limit for example, or never begun.
     Lost { started: bool },
     /// The process that asked for the sandbox is gone, or wants its end.
@@ -102,7 +102,7 @@ fn kill(child: &mut Child) -> io::Result<ExitStatus> {
     child.wait()
 }
 
-fn start(plan: &Plan, channel: UnixStream) -> io::Result<Child> {
+fn start(plan: &StartPlan, channel: UnixStream) -> io::Result<Child> {
     if plan.outer == Outer::Bubblewrap {
         return start_bubblewrap(plan, channel);
     }
@@ -120,7 +120,7 @@ fn start(plan: &Plan, channel: UnixStream) -> io::Result<Child> {
     Ok(child)
 }
 
-fn join(plan: &Plan, child: &Child) -> io::Result<()> {
+fn join(plan: &StartPlan, child: &Child) -> io::Result<()> {
     match &plan.cgroup {
         Some(folders) => folders.add(child.id()),
         None => Ok(()),
@@ -128,7 +128,7 @@ fn join(plan: &Plan, child: &Child) -> io::Result<()> {
 }
 
 /// New namespaces for this process' children, and for itself what can't be theirs alone.
-fn enter_namespaces(plan: &Plan) -> io::Result<()> {
+fn enter_namespaces(plan: &StartPlan) -> io::Result<()> {
     let (user, group) = (geteuid(), getegid());
     let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWUTS;
     for (wall, flag) in [
@@ -168,7 +168,7 @@ pub(crate) fn be_user(user: u32, outer_user: u32, group: u32, outer_group: u32) 
 }
 
 /// Bubblewrap makes the namespaces. It waits for its arguments until it is in the cgroup.
-fn start_bubblewrap(plan: &Plan, channel: UnixStream) -> io::Result<Child> {
+fn start_bubblewrap(plan: &StartPlan, channel: UnixStream) -> io::Result<Child> {
     let bubblewrap = plan
         .bubblewrap
         .as_ref()
@@ -202,7 +202,7 @@ fn start_bubblewrap(plan: &Plan, channel: UnixStream) -> io::Result<Child> {
     Ok(child)
 }
 
-fn tell(writer: &mut PipeWriter, plan: &Plan) -> io::Result<()> {
+fn tell(writer: &mut PipeWriter, plan: &StartPlan) -> io::Result<()> {
     writer.write_all(&bubblewrap::arguments(plan))
 }
 
@@ -213,7 +213,7 @@ fn inherit(descriptor: &impl AsFd) -> io::Result<()> {
 }
 
 /// Carries reports up and signals down until one side is gone.
-fn watch(above: &mut Channel, below: &mut Channel, signals: &SignalFd) -> io::Result<Ending> {
+fn watch(above: &mut Channel, below: &mut Channel, signals: &SignalFd) -> io::Result<WatchEnd> {
     let mut started = false;
     loop {
         let mut ready = [
@@ -231,13 +231,15 @@ fn watch(above: &mut Channel, below: &mut Channel, signals: &SignalFd) -> io::Re
             let mut next = below.receive()?;
             loop {
                 match next {
-                    Received::Message(Report::Ended(ended)) => return Ok(Ending::Told(ended)),
+                    Received::Message(SandboxReport::Ended(ended)) => {
+                        return Ok(WatchEnd::Told(ended));
+                    }
                     Received::Message(report) => {
                         started = true;
                         above.send(&report)?;
                     }
                     Received::Nothing => break,
-                    Received::End => return Ok(Ending::Lost { started }),
+                    Received::End => return Ok(WatchEnd::Lost { started }),
                 }
                 next = match below.buffered()? {
                     Some(report) => Received::Message(report),
@@ -250,11 +252,11 @@ fn watch(above: &mut Channel, below: &mut Channel, signals: &SignalFd) -> io::Re
             && let Ok(number) = i32::try_from(signal.ssi_signo)
             && number != Signal::SIGCHLD as i32
         {
-            below.send(&Order::Signal(number))?;
+            below.send(&SandboxOrder::Signal(number))?;
         }
         // Nothing is said after the start: this is the end.
-        if from_above && !matches!(above.receive::<Order>(), Ok(Received::Message(_))) {
-            return Ok(Ending::Abandoned);
+        if from_above && !matches!(above.receive::<SandboxOrder>(), Ok(Received::Message(_))) {
+            return Ok(WatchEnd::Abandoned);
         }
     }
 }

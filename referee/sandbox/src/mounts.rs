@@ -14,7 +14,7 @@ use nix::{
     unistd::pivot_root,
 };
 
-use crate::{machine::PROC_TEXTS, plan::Plan, view::Entry, walls::Wall};
+use crate::{machine::PROC_TEXTS, plan::StartPlan, view::ViewEntry, walls::Wall};
 
 /// Where the new root is while it is built, and where the old one is meanwhile.
 const NEW: &str = "/new";
@@ -53,7 +53,7 @@ const PROC_SYS_MASKED: &[&str] = &[
     clippy::disallowed_methods,
     reason = "the process is the sandbox's own"
 )]
-pub(crate) fn enter(plan: &Plan) -> io::Result<()> {
+pub(crate) fn enter(plan: &StartPlan) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS).map_err(|error| said("a mount namespace", error))?;
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING)
@@ -89,19 +89,20 @@ pub(crate) fn enter(plan: &Plan) -> io::Result<()> {
 
 const NOTHING: Option<&str> = None;
 
-fn add(entry: &Entry, plan: &Plan) -> io::Result<()> {
+fn add(entry: &ViewEntry, plan: &StartPlan) -> io::Result<()> {
     let target = below(NEW, entry.path());
     match entry {
-        Entry::Folder(_) => fs::create_dir_all(&target),
-        Entry::Link { target: to, .. } => {
+        ViewEntry::Folder(_) => fs::create_dir_all(&target),
+        ViewEntry::Link { target: to, .. } => {
             create_parent(&target)?;
             symlink(to, &target)
         }
-        Entry::ReadOnly(path) | Entry::Own(path) | Entry::Machine(path) | Entry::Device(path) => {
-            bind(path, &target)
-        }
-        Entry::Socket { outside, .. } => bind(outside, &target),
-        Entry::Private { path, size, files } => {
+        ViewEntry::ReadOnly(path)
+        | ViewEntry::Own(path)
+        | ViewEntry::Machine(path)
+        | ViewEntry::Device(path) => bind(path, &target),
+        ViewEntry::Socket { outside, .. } => bind(outside, &target),
+        ViewEntry::Private { path, size, files } => {
             fs::create_dir_all(&target)?;
             if path == Path::new("/dev/shm") && !plan.has(Wall::Ipc) {
                 return bind(path, &target);
@@ -113,9 +114,9 @@ fn add(entry: &Entry, plan: &Plan) -> io::Result<()> {
             };
             tmpfs(&target, &limits)
         }
-        Entry::Mask { folder: true, .. } => tmpfs(&target, "size=4k,nr_inodes=64,mode=755"),
-        Entry::Mask { folder: false, .. } => bind(Path::new("/dev/null"), &target),
-        Entry::Proc => {
+        ViewEntry::Mask { folder: true, .. } => tmpfs(&target, "size=4k,nr_inodes=64,mode=755"),
+        ViewEntry::Mask { folder: false, .. } => bind(Path::new("/dev/null"), &target),
+        ViewEntry::Proc => {
             fs::create_dir_all(&target)?;
             if plan.has_pid_namespace() {
                 proc(&target)
@@ -145,7 +146,7 @@ fn proc(target: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Where the system refuses.
-pub(crate) fn restrict_proc(plan: &Plan) -> io::Result<()> {
+pub(crate) fn restrict_proc(plan: &StartPlan) -> io::Result<()> {
     if plan.has_pid_namespace() {
         protect_proc(Path::new("/proc"))?;
     }
@@ -217,9 +218,9 @@ pub(crate) fn remount(path: &Path, flags: MsFlags) -> io::Result<()> {
 ///
 /// # Errors
 /// Where the system refuses.
-pub(crate) fn restrict_devices(plan: &Plan) -> io::Result<()> {
+pub(crate) fn restrict_devices(plan: &StartPlan) -> io::Result<()> {
     for entry in &plan.view {
-        if let Entry::Device(path) = entry {
+        if let ViewEntry::Device(path) = entry {
             remount(path, kept_flags(path)? | MsFlags::MS_RDONLY)?;
         }
     }
@@ -245,11 +246,11 @@ pub(crate) fn bind_here(source: &Path, target: &Path) -> io::Result<()> {
 }
 
 /// Makes all that is mounted read-only, but for what is the program's own.
-fn make_read_only(plan: &Plan) -> io::Result<()> {
+fn make_read_only(plan: &StartPlan) -> io::Result<()> {
     let written: Vec<PathBuf> = plan
         .view
         .iter()
-        .filter(|entry| matches!(entry, Entry::Private { .. } | Entry::Socket { .. }))
+        .filter(|entry| matches!(entry, ViewEntry::Private { .. } | ViewEntry::Socket { .. }))
         .map(|entry| below(NEW, entry.path()))
         .collect();
     let mounts = fs::read("/old/proc/self/mountinfo")?;

@@ -14,8 +14,8 @@ use nix::mount::{MntFlags, umount2};
 use crate::{
     machine::{self, PROC_TEXTS},
     mounts::{bind_here, read_only, remount, tmpfs},
-    plan::Plan,
-    view::Entry,
+    plan::StartPlan,
+    view::ViewEntry,
 };
 
 /// Where the copies are made: in the program's private folder.
@@ -38,7 +38,7 @@ const TEXTS: Size = Size {
 ///
 /// # Errors
 /// Where the system refuses.
-pub(crate) fn replace(plan: &Plan) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn replace(plan: &StartPlan) -> io::Result<Vec<PathBuf>> {
     let staging = Path::new(STAGING);
     fs::create_dir(staging)?;
     let (bytes, files) = (MOST.bytes + TEXTS.bytes, MOST.files + TEXTS.files);
@@ -50,7 +50,7 @@ pub(crate) fn replace(plan: &Plan) -> io::Result<Vec<PathBuf>> {
     Ok(shared)
 }
 
-fn replace_each(plan: &Plan, staging: &Path) -> io::Result<Vec<PathBuf>> {
+fn replace_each(plan: &StartPlan, staging: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = MOST;
     let mut shared = Vec::new();
     let mut done: Vec<&Path> = Vec::new();
@@ -58,8 +58,8 @@ fn replace_each(plan: &Plan, staging: &Path) -> io::Result<Vec<PathBuf>> {
         let copy = staging.join(number.to_string());
         match entry {
             // It is in the copy of a folder above it.
-            Entry::Own(path) if done.iter().any(|above| path.starts_with(above)) => {}
-            Entry::Own(path) => {
+            ViewEntry::Own(path) if done.iter().any(|above| path.starts_with(above)) => {}
+            ViewEntry::Own(path) => {
                 let Some(rest) = left.without(path)? else {
                     shared.push(path.clone());
                     continue;
@@ -69,12 +69,12 @@ fn replace_each(plan: &Plan, staging: &Path) -> io::Result<Vec<PathBuf>> {
                 put(&copy, path)?;
                 done.push(path);
             }
-            Entry::Machine(path) => {
+            ViewEntry::Machine(path) => {
                 fs::create_dir(&copy)?;
                 machine::write_texts(path, &copy)?;
                 put(&copy, path)?;
             }
-            Entry::Proc if plan.has_pid_namespace() => {
+            ViewEntry::Proc if plan.has_pid_namespace() => {
                 for name in PROC_TEXTS {
                     let (file, copy) = (entry.path().join(name), copy.join(name));
                     if file.exists() {

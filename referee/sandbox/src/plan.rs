@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     cgroup::CgroupFolders,
-    limits::Limits,
-    view::{Entry, Grant},
+    limits::ResourceLimits,
+    view::{Grant, ViewEntry},
     walls::{Outer, Wall},
 };
 
-/// What one start needs.
+/// The plan of one start, with all that it needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct StartPlan {
     pub(crate) outer: Outer,
     pub(crate) bubblewrap: Option<PathBuf>,
     /// The verb that starts the init again, inside of bubblewrap.
@@ -29,17 +29,17 @@ pub(crate) struct Plan {
     /// start.
     pub(crate) probing: bool,
     pub(crate) cgroup: Option<CgroupFolders>,
-    pub(crate) view: Vec<Entry>,
+    pub(crate) view: Vec<ViewEntry>,
     pub(crate) grants: Vec<Grant>,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) directory: PathBuf,
     pub(crate) environment: Vec<(OsString, OsString)>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ResourceLimits,
     pub(crate) keeps_its_cores: bool,
 }
 
-impl Plan {
+impl StartPlan {
     pub(crate) fn has(&self, wall: Wall) -> bool {
         self.walls.contains(&wall)
     }
@@ -50,20 +50,20 @@ impl Plan {
     }
 }
 
-/// What is said downwards.
+/// An order, which is said downwards.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Order {
+pub(crate) enum SandboxOrder {
     /// To the monitor: start this.
-    Monitor(Box<Plan>),
+    Monitor(Box<StartPlan>),
     /// To the init: start this.
-    Init(Box<Plan>),
+    Init(Box<StartPlan>),
     /// To the init: send this signal to the program.
     Signal(i32),
 }
 
-/// What is said upwards.
+/// A report, which is said upwards.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Report {
+pub(crate) enum SandboxReport {
     /// The program runs.
     Started {
         /// The version of landlock's interface that is in force, 0 without it.
@@ -73,18 +73,18 @@ pub(crate) enum Report {
         /// What it shares with others that see it, since it is too large for a copy.
         shared: Vec<PathBuf>,
     },
-    Ended(Ended),
+    Ended(EndReport),
 }
 
-/// How a program ended, and what it left running.
+/// The end of a program, and what it left running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ended {
-    pub(crate) end: End,
-    pub(crate) left: Vec<LeftBehind>,
+pub(crate) struct EndReport {
+    pub(crate) end: ProgramEnd,
+    pub(crate) left: Vec<LeftProcess>,
 }
 
-impl From<End> for Ended {
-    fn from(end: End) -> Self {
+impl From<ProgramEnd> for EndReport {
+    fn from(end: ProgramEnd) -> Self {
         let left = Vec::new();
         Self { end, left }
     }
@@ -93,7 +93,7 @@ impl From<End> for Ended {
 /// A process that a program had started and that still ran some time after the program had
 /// ended. The sandbox has killed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftBehind {
+pub struct LeftProcess {
     /// Its process id in the sandbox.
     pub id: i32,
     /// Its command line.
@@ -102,9 +102,9 @@ pub struct LeftBehind {
     pub outside_group: bool,
 }
 
-/// How a sandboxed program ended.
+/// The end of a sandboxed program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum End {
+pub enum ProgramEnd {
     /// It exited with this code.
     Exited(i32),
     /// This signal ended it.
@@ -115,7 +115,7 @@ pub enum End {
     NotStarted(String),
 }
 
-impl End {
+impl ProgramEnd {
     /// The exit code of the process that stands for the program: its own, or 128 plus the
     /// signal's number, as shells have it.
     pub(crate) fn code(&self) -> u8 {
@@ -127,7 +127,7 @@ impl End {
     }
 }
 
-impl fmt::Display for End {
+impl fmt::Display for ProgramEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exited(code) => write!(f, "exited with code {code}"),

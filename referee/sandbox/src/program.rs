@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use crate::Limits;
+use crate::ResourceLimits;
 
 /// A program, and what it may see and take.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub struct Program {
     /// them. They must exist when the program is started.
     pub hidden: Vec<PathBuf>,
     /// How much it may take.
-    pub limits: Limits,
+    pub limits: ResourceLimits,
     /// Whether it can't move itself to other cores than those it is started on.
     pub keeps_its_cores: bool,
 }

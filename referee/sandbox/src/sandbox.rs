@@ -20,13 +20,13 @@ use tempfile::TempDir;
 
 use crate::{
     bubblewrap,
-    cgroup::{Base, Cgroup},
+    cgroup::{Cgroup, CgroupBase},
     channel::Channel,
-    limits::Limits,
-    plan::{End, Ended, Order, Plan, Report},
+    limits::ResourceLimits,
+    plan::{EndReport, ProgramEnd, SandboxOrder, SandboxReport, StartPlan},
     program::Program,
-    session::{Prepared, Session},
-    view::{Access, Grant, Homes, PRIVATE, SOCKETS, View},
+    session::{PreparedSandbox, SandboxSession},
+    view::{Grant, Homes, PRIVATE, PathAccess, SOCKETS, SandboxView},
     walls::{Missing, Outer, Wall, Walls},
 };
 
@@ -110,7 +110,7 @@ pub struct Sandbox {
     reexec: Reexec,
     walls: Walls,
     bubblewrap: Option<PathBuf>,
-    cgroups: Option<Base>,
+    cgroups: Option<CgroupBase>,
     homes: Homes,
 }
 
@@ -151,7 +151,7 @@ impl Sandbox {
 
     fn probe_kinds(kinds: &[Outer], reexec: Reexec) -> Result<Self, SandboxError> {
         let system = |what| move |source| SandboxError::System { what, source };
-        let cgroups = Base::find().map_err(system("look for cgroups"))?;
+        let cgroups = CgroupBase::find().map_err(system("look for cgroups"))?;
         let mut sandbox = Self {
             cgroups: cgroups.base,
             bubblewrap: bubblewrap::installed(),
@@ -234,14 +234,14 @@ impl Sandbox {
             path,
             arguments,
             directory: Some("/".into()),
-            limits: Limits {
+            limits: ResourceLimits {
                 memory: Some(256 << 20),
                 cpu_percent: Some(100),
-                ..Limits::default()
+                ..ResourceLimits::default()
             },
             ..Program::default()
         };
-        let Prepared {
+        let PreparedSandbox {
             mut command,
             mut session,
         } = self
@@ -253,7 +253,7 @@ impl Sandbox {
         let child = output.spawn()?;
         drop(command);
         let report = session.report(PROBE)?;
-        let Some(Report::Started {
+        let Some(SandboxReport::Started {
             landlock, failed, ..
         }) = report
         else {
@@ -261,8 +261,8 @@ impl Sandbox {
             let output = child.wait_with_output()?;
             let said = String::from_utf8_lossy(&output.stderr);
             let why = match report {
-                Some(Report::Ended(Ended {
-                    end: End::NoProgram(why) | End::NotStarted(why),
+                Some(SandboxReport::Ended(EndReport {
+                    end: ProgramEnd::NoProgram(why) | ProgramEnd::NotStarted(why),
                     ..
                 })) => why,
                 _ => format!("it ended with {}", output.status),
@@ -346,14 +346,14 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`PrepareError`].
-    pub fn prepare(&self, program: &Program) -> Result<Prepared, PrepareError> {
+    pub fn prepare(&self, program: &Program) -> Result<PreparedSandbox, PrepareError> {
         if self.is_off() {
             return Ok(self.prepare_bare(program));
         }
         self.prepare_as(program, false)
     }
 
-    fn prepare_bare(&self, program: &Program) -> Prepared {
+    fn prepare_bare(&self, program: &Program) -> PreparedSandbox {
         let mut command = Command::new(&program.path);
         command
             .args(&program.arguments)
@@ -363,13 +363,17 @@ impl Sandbox {
         if let Some(directory) = &program.directory {
             command.current_dir(directory);
         }
-        let session = Session::new(None, None, None);
-        Prepared { command, session }
+        let session = SandboxSession::new(None, None, None);
+        PreparedSandbox { command, session }
     }
 
-    fn prepare_as(&self, program: &Program, probing: bool) -> Result<Prepared, PrepareError> {
+    fn prepare_as(
+        &self,
+        program: &Program,
+        probing: bool,
+    ) -> Result<PreparedSandbox, PrepareError> {
         let path = search_path(program);
-        let view = View::of(program, &self.homes, &path).map_err(PrepareError::Program)?;
+        let view = SandboxView::of(program, &self.homes, &path).map_err(PrepareError::Program)?;
         let has = |wall| self.walls.hold(wall);
         let (entries, mut grants, private) = if self.walls.outer == Outer::None || !has(Wall::Files)
         {
@@ -378,7 +382,7 @@ impl Sandbox {
             (Vec::new(), grants, Some(private))
         } else {
             let entries = view.entries(&program.limits);
-            let grants = View::grants_in_namespaces(&entries);
+            let grants = SandboxView::grants_in_namespaces(&entries);
             (entries, grants, None)
         };
         let mut directory = view.directory.clone();
@@ -393,14 +397,14 @@ impl Sandbox {
             grants.retain(|grant| grant.path != Path::new("/dev/shm"));
             grants.push(Grant {
                 path: "/dev/shm".into(),
-                access: Access::Write,
+                access: PathAccess::Write,
             });
         }
         let cgroup = match &self.cgroups {
             Some(base) => Some(Cgroup::create(base, &program.limits, &self.walls.held)?),
             None => None,
         };
-        let plan = Plan {
+        let plan = StartPlan {
             outer: self.walls.outer,
             bubblewrap: self.bubblewrap.clone(),
             verb: self.reexec.verb.clone(),
@@ -431,19 +435,19 @@ impl Sandbox {
 /// Writes the plan before anybody reads it: it must fit into the socket.
 fn send_plan(
     ours: UnixStream,
-    plan: Plan,
+    plan: StartPlan,
     theirs: UnixStream,
     cgroup: Option<Cgroup>,
     private: Option<TempDir>,
     reexec: &Reexec,
-) -> io::Result<Prepared> {
+) -> io::Result<PreparedSandbox> {
     const MOST: usize = 1 << 20;
     // As much as the system allows.
     let _ = setsockopt(&ours, sockopt::SndBuf, &MOST);
     ours.set_nonblocking(true)?;
     let channel = Channel::new(ours);
     channel
-        .send(&Order::Monitor(Box::new(plan)))
+        .send(&SandboxOrder::Monitor(Box::new(plan)))
         .map_err(|error| {
             let text = "its arguments and environment are too large for a sandbox";
             match error.kind() {
@@ -457,8 +461,8 @@ fn send_plan(
         .args(&reexec.verb)
         .env_clear()
         .stdin(OwnedFd::from(theirs));
-    let session = Session::new(Some(channel), cgroup, private);
-    Ok(Prepared { command, session })
+    let session = SandboxSession::new(Some(channel), cgroup, private);
+    Ok(PreparedSandbox { command, session })
 }
 
 /// The walls that namespaces are needed for, at least to be whole.

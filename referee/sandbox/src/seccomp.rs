@@ -139,9 +139,9 @@ mod x86_64 {
     ];
 }
 
-/// What is refused besides what always is.
+/// The calls that are refused besides those that always are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Refused {
+pub(crate) struct RefusedCalls {
     /// Networks, where there is no network namespace.
     pub(crate) networks: bool,
     /// Shared memory that outlives a process, where there is no namespace for it.
@@ -154,7 +154,7 @@ pub(crate) struct Refused {
 ///
 /// # Errors
 /// Where the kernel has no filters, or the architecture is not known.
-pub(crate) fn restrict(also: Refused) -> Result<(), String> {
+pub(crate) fn restrict(also: RefusedCalls) -> Result<(), String> {
     // Where several filters refuse a call, the newest one has its error told.
     let known = remaining().map(|call| (call, vec![])).collect();
     apply(known, refusal(ENOSYS), SeccompAction::Allow)?;
@@ -193,9 +193,9 @@ fn apply(
     seccompiler::apply_filter(&program).map_err(|error| text(&error))
 }
 
-type Rules = Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError>;
+type FilterRules = Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError>;
 
-fn not_permitted(also: Refused) -> Rules {
+fn not_permitted(also: RefusedCalls) -> FilterRules {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         NOT_PERMITTED.iter().map(|call| (*call, vec![])).collect();
     if also.outliving {
@@ -239,7 +239,7 @@ fn not_permitted(also: Refused) -> Rules {
 /// Reads that tell whether a file is in memory, or leave it as it was, and requests to a file
 /// system: as where it can't do so. Some of these tell which parts of a file have been looked up,
 /// or how much of the disk is free.
-fn not_supported() -> Rules {
+fn not_supported() -> FilterRules {
     let is_of = |kind: u64| all_of([argument(1, SeccompCmpOp::MaskedEq(0xff00), kind << 8)?]);
     let requests: Result<_, _> = FILE_SYSTEMS.into_iter().map(is_of).collect();
     let has_flag = |flag: i32| {
@@ -251,7 +251,7 @@ fn not_supported() -> Rules {
 }
 
 /// Calls that are invalid with some of their arguments.
-fn invalid() -> Rules {
+fn invalid() -> FilterRules {
     let is = |index: u8, value: u64| all_of([argument(index, SeccompCmpOp::Eq, value)?]);
     let has_flag =
         |index: u8, flag: u64| all_of([argument(index, SeccompCmpOp::MaskedEq(flag), flag)?]);
@@ -273,7 +273,7 @@ fn invalid() -> Rules {
     Ok(rules.into())
 }
 
-fn without_effect() -> Rules {
+fn without_effect() -> FilterRules {
     let locks: Result<_, seccompiler::BackendError> = LOCKS
         .iter()
         .map(|command| {
@@ -289,7 +289,7 @@ fn without_effect() -> Rules {
 
 /// Sockets that are none of the families that programs use. Some of the others are not
 /// held by a network namespace: vsock reaches the host of a virtual machine.
-fn refused_sockets(also: Refused) -> Rules {
+fn refused_sockets(also: RefusedCalls) -> FilterRules {
     let mut allowed = vec![AF_UNIX, AF_NETLINK];
     if !also.networks {
         allowed.extend([AF_INET, AF_INET6]);
@@ -335,7 +335,7 @@ mod tests {
     /// has, or it would be unknown.
     #[test]
     fn what_is_refused_for_some_arguments_is_listed() {
-        let none = Refused {
+        let none = RefusedCalls {
             networks: false,
             outliving: false,
             other_cores: false,

@@ -32,7 +32,7 @@ pub(crate) fn mark(path: &Path) {
 
 /// The secrets in a folder, or the file itself if it is one.
 pub(crate) fn find(path: &Path) -> Vec<PathBuf> {
-    static FOUND: Mutex<Option<Found>> = Mutex::new(None);
+    static FOUND: Mutex<Option<FoundSecrets>> = Mutex::new(None);
     let mut found = FOUND.lock();
     let found = found.get_or_insert_default();
     found.retain(|_, (when, _)| when.elapsed() < FRESH);
@@ -45,7 +45,7 @@ pub(crate) fn find(path: &Path) -> Vec<PathBuf> {
     secrets.clone()
 }
 
-type Found = HashMap<PathBuf, (Instant, Vec<PathBuf>)>;
+type FoundSecrets = HashMap<PathBuf, (Instant, Vec<PathBuf>)>;
 
 fn add_secrets(path: &Path, left: &mut usize, secrets: &mut Vec<PathBuf>) {
     let Some(rest) = left.checked_sub(1) else {

@@ -13,12 +13,12 @@ use tempfile::TempDir;
 use crate::{
     cgroup::Cgroup,
     channel::{Channel, Received},
-    plan::{End, Ended, LeftBehind, Report},
+    plan::{EndReport, LeftProcess, ProgramEnd, SandboxReport},
 };
 
 /// A sandboxed program that is ready to start.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedSandbox {
     /// Starts it. Standard output and error may be set, and are the program's; standard
     /// input is taken, and the program's own is empty. Drop it after the start.
     ///
@@ -28,22 +28,22 @@ pub struct Prepared {
     /// not to its group.
     pub command: Command,
     /// Keep this as long as the program shall run.
-    pub session: Session,
+    pub session: SandboxSession,
 }
 
 /// Holds a sandbox. When it is dropped, or the process that has it dies, everything that
 /// the program has started is killed and its private files are removed.
 #[derive(Debug)]
-pub struct Session {
+pub struct SandboxSession {
     channel: Option<Channel>,
     cgroup: Option<Cgroup>,
     /// Where there is no private file system.
     private: Option<TempDir>,
     shared: Vec<PathBuf>,
-    ended: Option<Ended>,
+    ended: Option<EndReport>,
 }
 
-impl Session {
+impl SandboxSession {
     pub(crate) fn new(
         channel: Option<Channel>,
         cgroup: Option<Cgroup>,
@@ -67,14 +67,14 @@ impl Session {
     /// How the program ended, when its process has exited with `status`. Unlike the status
     /// this tells a signal from an exit code above 128, and why a program was not started.
     #[must_use]
-    pub fn end(&mut self, status: ExitStatus) -> End {
+    pub fn end(&mut self, status: ExitStatus) -> ProgramEnd {
         self.hear();
-        if let Some(Ended { end, .. }) = &self.ended {
+        if let Some(EndReport { end, .. }) = &self.ended {
             return end.clone();
         }
         match (status.code(), status.signal()) {
-            (Some(code), _) => End::Exited(code),
-            (None, signal) => End::Signaled(signal.unwrap_or_default()),
+            (Some(code), _) => ProgramEnd::Exited(code),
+            (None, signal) => ProgramEnd::Signaled(signal.unwrap_or_default()),
         }
     }
 
@@ -88,8 +88,10 @@ impl Session {
         }
         loop {
             match channel.receive() {
-                Ok(Received::Message(Report::Started { shared, .. })) => self.shared = shared,
-                Ok(Received::Message(Report::Ended(ended))) => self.ended = Some(ended),
+                Ok(Received::Message(SandboxReport::Started { shared, .. })) => {
+                    self.shared = shared;
+                }
+                Ok(Received::Message(SandboxReport::Ended(ended))) => self.ended = Some(ended),
                 Ok(Received::Nothing | Received::End) | Err(_) => return,
             }
         }
@@ -98,7 +100,7 @@ impl Session {
     /// What still ran half a second after the program had ended, known after [`Self::end`].
     /// None where the program was killed.
     #[must_use]
-    pub fn left_behind(&self) -> &[LeftBehind] {
+    pub fn left_behind(&self) -> &[LeftProcess] {
         self.ended.as_ref().map_or(&[], |ended| &ended.left)
     }
 
@@ -110,7 +112,7 @@ impl Session {
     }
 
     /// The next report. Only for a probe: it waits.
-    pub(crate) fn report(&mut self, limit: Duration) -> io::Result<Option<Report>> {
+    pub(crate) fn report(&mut self, limit: Duration) -> io::Result<Option<SandboxReport>> {
         match &mut self.channel {
             Some(channel) => channel.wait_for(limit),
             None => Ok(None),
@@ -146,7 +148,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for SandboxSession {
     fn drop(&mut self) {
         self.remove(|removal| {
             let thread = std::thread::Builder::new().name("sandbox-remove".to_owned());

@@ -15,7 +15,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{limits::Limits, machine::MACHINE, program::Program, secret};
+use crate::{limits::ResourceLimits, machine::MACHINE, program::Program, secret};
 
 /// The private folder of a program in namespaces of its own, its home too.
 pub(crate) const PRIVATE: &str = "/tmp";
@@ -49,7 +49,7 @@ const RUNTIMES: &[&str] = &[
 
 /// One thing in the view, in the order in which they are mounted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Entry {
+pub(crate) enum ViewEntry {
     /// An empty folder.
     Folder(PathBuf),
     Link {
@@ -83,7 +83,7 @@ pub(crate) enum Entry {
     Proc,
 }
 
-impl Entry {
+impl ViewEntry {
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Folder(path)
@@ -104,11 +104,11 @@ impl Entry {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Grant {
     pub(crate) path: PathBuf,
-    pub(crate) access: Access,
+    pub(crate) access: PathAccess,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) enum Access {
+pub(crate) enum PathAccess {
     /// List folders, no more.
     List,
     /// Read and execute.
@@ -121,9 +121,9 @@ pub(crate) enum Access {
     Socket,
 }
 
-/// Which of the machine's files are visible, and what follows from it.
+/// The view from inside: which of the machine's files are visible, and what follows from it.
 #[derive(Debug)]
-pub(crate) struct View {
+pub(crate) struct SandboxView {
     /// The program's file.
     pub(crate) program: PathBuf,
     /// The folder that it runs in.
@@ -135,7 +135,7 @@ pub(crate) struct View {
     socket_folder: Option<PathBuf>,
 }
 
-impl View {
+impl SandboxView {
     /// Looks for what the program needs.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl View {
                 .map_err(|error| about("could not find its folder", directory, &error))?,
             None => env::current_dir()?,
         };
-        let mut search = Search {
+        let mut search = VisibleSearch {
             homes,
             path,
             start: &start,
@@ -181,7 +181,7 @@ impl View {
         {
             search.visible.insert(start.clone());
         }
-        let Search {
+        let VisibleSearch {
             visible,
             links,
             passed,
@@ -230,23 +230,23 @@ impl View {
     }
 
     /// What is mounted, parents before what lies in them.
-    pub(crate) fn entries(&self, limits: &Limits) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = EMPTY
+    pub(crate) fn entries(&self, limits: &ResourceLimits) -> Vec<ViewEntry> {
+        let mut entries: Vec<ViewEntry> = EMPTY
             .iter()
-            .map(|path| Entry::Folder(path.into()))
+            .map(|path| ViewEntry::Folder(path.into()))
             .collect();
         for path in SYSTEM.iter().map(Path::new) {
             if let Ok(target) = fs::read_link(path) {
                 let path = path.to_owned();
-                entries.push(Entry::Link { path, target });
+                entries.push(ViewEntry::Link { path, target });
             } else if path.is_dir() {
-                entries.push(Entry::ReadOnly(path.to_owned()));
+                entries.push(ViewEntry::ReadOnly(path.to_owned()));
             }
         }
         let folders = MACHINE.iter().map(PathBuf::from);
-        entries.extend(folders.filter(|path| path.exists()).map(Entry::Machine));
+        entries.extend(folders.filter(|path| path.exists()).map(ViewEntry::Machine));
         for path in DEVICES {
-            entries.push(Entry::Device(path.into()));
+            entries.push(ViewEntry::Device(path.into()));
         }
         for (path, target) in [
             ("/dev/fd", "/proc/self/fd"),
@@ -255,29 +255,29 @@ impl View {
             ("/dev/stderr", "/proc/self/fd/2"),
         ] {
             let (path, target) = (path.into(), target.into());
-            entries.push(Entry::Link { path, target });
+            entries.push(ViewEntry::Link { path, target });
         }
-        entries.push(Entry::Proc);
+        entries.push(ViewEntry::Proc);
         for path in [PRIVATE, "/var/tmp", "/dev/shm"] {
-            entries.push(Entry::Private {
+            entries.push(ViewEntry::Private {
                 path: path.into(),
                 size: limits.disk,
                 files: limits.files,
             });
         }
         let passed = self.passed.iter().filter(|path| !self.shows(path));
-        entries.extend(passed.cloned().map(Entry::Folder));
+        entries.extend(passed.cloned().map(ViewEntry::Folder));
         for (path, target) in self.links.iter().cloned() {
-            entries.push(Entry::Link { path, target });
+            entries.push(ViewEntry::Link { path, target });
         }
-        entries.extend(self.visible.iter().cloned().map(Entry::Own));
-        entries.extend(self.socket_folder.iter().map(|outside| Entry::Socket {
+        entries.extend(self.visible.iter().cloned().map(ViewEntry::Own));
+        entries.extend(self.socket_folder.iter().map(|outside| ViewEntry::Socket {
             path: SOCKETS.into(),
             outside: outside.clone(),
         }));
         let masked = self.hidden.iter().filter(|path| self.shows(path));
         for path in masked.filter(|path| !self.is_masked_with_another(path)) {
-            entries.push(Entry::Mask {
+            entries.push(ViewEntry::Mask {
                 path: path.clone(),
                 folder: path.is_dir(),
             });
@@ -301,19 +301,21 @@ impl View {
     }
 
     /// What landlock allows where the mounts are the first wall.
-    pub(crate) fn grants_in_namespaces(entries: &[Entry]) -> Vec<Grant> {
+    pub(crate) fn grants_in_namespaces(entries: &[ViewEntry]) -> Vec<Grant> {
         let mut grants = vec![Grant {
             path: "/".into(),
-            access: Access::List,
+            access: PathAccess::List,
         }];
         for entry in entries {
             let access = match entry {
-                Entry::ReadOnly(_) | Entry::Own(_) | Entry::Machine(_) => Access::Read,
-                Entry::Private { .. } => Access::Write,
-                Entry::Socket { .. } => Access::Socket,
+                ViewEntry::ReadOnly(_) | ViewEntry::Own(_) | ViewEntry::Machine(_) => {
+                    PathAccess::Read
+                }
+                ViewEntry::Private { .. } => PathAccess::Write,
+                ViewEntry::Socket { .. } => PathAccess::Socket,
                 // A process names its threads there.
-                Entry::Device(_) | Entry::Proc => Access::Change,
-                Entry::Folder(_) | Entry::Link { .. } | Entry::Mask { .. } => continue,
+                ViewEntry::Device(_) | ViewEntry::Proc => PathAccess::Change,
+                ViewEntry::Folder(_) | ViewEntry::Link { .. } | ViewEntry::Mask { .. } => continue,
             };
             let path = entry.path().to_owned();
             grants.push(Grant { path, access });
@@ -335,22 +337,22 @@ impl View {
             self.grant_around_hidden(path, &mut grants);
         }
         let more = [
-            ("/proc", Access::Read),
+            ("/proc", PathAccess::Read),
             // Semaphores of Python's multiprocessing are there.
-            ("/dev/shm", Access::Write),
+            ("/dev/shm", PathAccess::Write),
         ];
-        let devices = DEVICES.iter().map(|path| (*path, Access::Change));
+        let devices = DEVICES.iter().map(|path| (*path, PathAccess::Change));
         for (path, access) in more.into_iter().chain(devices) {
             let path = PathBuf::from(path);
             grants.push(Grant { path, access });
         }
         grants.push(Grant {
             path: private.to_owned(),
-            access: Access::Write,
+            access: PathAccess::Write,
         });
         grants.extend(self.socket_folder.iter().cloned().map(|path| Grant {
             path,
-            access: Access::Socket,
+            access: PathAccess::Socket,
         }));
         grants.sort();
         grants.dedup();
@@ -362,7 +364,7 @@ impl View {
             return;
         }
         if !self.hidden.iter().any(|hidden| hidden.starts_with(&path)) {
-            let access = Access::Read;
+            let access = PathAccess::Read;
             grants.push(Grant { path, access });
             return;
         }
@@ -428,7 +430,7 @@ impl Homes {
 }
 
 /// Collects what must be visible.
-struct Search<'a> {
+struct VisibleSearch<'a> {
     homes: &'a Homes,
     path: &'a OsStr,
     start: &'a Path,
@@ -442,7 +444,7 @@ struct Search<'a> {
     named: BTreeSet<PathBuf>,
 }
 
-impl Search<'_> {
+impl VisibleSearch<'_> {
     /// The file of a program, as `execvp` finds it.
     fn find(&self, program: &Path) -> Option<PathBuf> {
         if program.as_os_str().as_bytes().contains(&b'/') {
@@ -765,9 +767,9 @@ mod tests {
             path
         }
 
-        fn view(&self, program: &Program) -> View {
+        fn view(&self, program: &Program) -> SandboxView {
             let homes = Homes(vec![self.path()]);
-            View::of(program, &homes, OsStr::new("/usr/bin:/bin")).expect("all is there")
+            SandboxView::of(program, &homes, OsStr::new("/usr/bin:/bin")).expect("all is there")
         }
 
         /// What is visible of a program, relative to this home.
@@ -861,11 +863,11 @@ mod tests {
             path: home.path().join("current/bot"),
             ..Program::default()
         });
-        let link = Entry::Link {
+        let link = ViewEntry::Link {
             path: home.path().join("current"),
             target: "data/v2".into(),
         };
-        assert!(view.entries(&Limits::default()).contains(&link));
+        assert!(view.entries(&ResourceLimits::default()).contains(&link));
         assert_eq!(view.visible, [home.path().join("data/v2")]);
     }
 
@@ -881,19 +883,19 @@ mod tests {
             hidden: vec![store.clone(), records.clone()],
             ..Program::default()
         });
-        let entries = view.entries(&Limits::default());
-        let place = |entry: &Entry| entries.iter().position(|other| other == entry);
-        let shown = place(&Entry::Own(home.path().join("project")));
-        let mask = place(&Entry::Mask {
+        let entries = view.entries(&ResourceLimits::default());
+        let place = |entry: &ViewEntry| entries.iter().position(|other| other == entry);
+        let shown = place(&ViewEntry::Own(home.path().join("project")));
+        let mask = place(&ViewEntry::Mask {
             path: records,
             folder: true,
         });
-        let again = place(&Entry::Own(bot.parent().expect("it has one").into()));
+        let again = place(&ViewEntry::Own(bot.parent().expect("it has one").into()));
         assert!(
             shown.is_some() && shown < mask && mask < again,
             "{entries:#?}"
         );
-        let mask = Entry::Mask {
+        let mask = ViewEntry::Mask {
             path: store.clone(),
             folder: false,
         };
@@ -923,9 +925,9 @@ mod tests {
                 hidden: hidden.clone(),
                 ..Program::default()
             });
-            let entries = view.entries(&Limits::default());
+            let entries = view.entries(&ResourceLimits::default());
             let masks = entries.into_iter().filter_map(|entry| match entry {
-                Entry::Mask { path, .. } => Some(path),
+                ViewEntry::Mask { path, .. } => Some(path),
                 _ => None,
             });
             masks
@@ -945,7 +947,8 @@ mod tests {
             path: "no-such-bot".into(),
             ..Program::default()
         };
-        let error = View::of(&program, &homes, OsStr::new("/usr/bin")).expect_err("it isn't");
+        let error =
+            SandboxView::of(&program, &homes, OsStr::new("/usr/bin")).expect_err("it isn't");
         assert_eq!(error.to_string(), "there is no program no-such-bot in PATH");
     }
 }

@@ -9,7 +9,7 @@
 
 use std::{env, sync::Arc, time::Duration};
 
-use referee::{Bot, Game, Launch, Pool};
+use referee::{Bot, Launch, Pool, SeatedGame};
 use referee_core::{Event, Limits, PerSeat, Record, Root, Seat};
 use referee_games::{Fixture, game};
 use tokio::runtime::Handle;
@@ -100,7 +100,7 @@ impl Sample {
                     players: PerSeat::new(kind.info().seats, |seat| format!("bot {seat}")),
                     limits: Limits::default(),
                 };
-                let game = Game {
+                let game = SeatedGame {
                     fixture,
                     bots,
                     watch: None,

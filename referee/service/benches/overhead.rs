@@ -36,7 +36,7 @@ use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     unistd::Pid,
 };
-use referee::{Address, Bot, BotSandbox, Game, Launch, Pool, proc};
+use referee::{Address, Bot, BotSandbox, Launch, Pool, SeatedGame, proc};
 use referee_core::{Event, Foul, FoulKind, Limits, PerSeat, Record, Root, Seat};
 use referee_games::{Fixture, GAMES, game};
 use referee_sandbox::{Reexec, Sandbox, SandboxMode};
@@ -665,7 +665,7 @@ async fn limited(
     per_move: Duration,
 ) -> Record {
     let kind = game(name).expect("the game");
-    let game = Game {
+    let game = SeatedGame {
         fixture: Fixture {
             kind,
             game_id: format!("bench-{number}"),

@@ -17,13 +17,13 @@ use tokio::{runtime::Handle, sync::Notify, time::Instant};
 use crate::{
     address::Address,
     busy::BusyTime,
-    connection::{Broken, ConnectError, Connection},
+    connection::{BotConnection, Broken, ConnectError},
     dial::BotDial,
     excuses::{Excuse, Excuses},
     heartbeat::Heartbeat,
     play::CLOSE_GRACE,
     pool::{Shard, ShardId},
-    process::{Launch, Process, StartError, post_mortem},
+    process::{BotProcess, Launch, StartError, post_mortem},
     shortage::Shortage,
     still::Resting,
 };
@@ -74,7 +74,7 @@ struct BotState {
 /// One process of a bot.
 struct Instance {
     address: Address,
-    process: Option<Process>,
+    process: Option<BotProcess>,
     /// How many games it can play at once; 0 until one of this bot's
     /// processes has said so.
     capacity: AtomicU64,
@@ -83,17 +83,17 @@ struct Instance {
     playing: AtomicU64,
     retired: AtomicBool,
     /// One connection for each runtime thread.
-    connections: Mutex<HashMap<ShardId, Connection>>,
+    connections: Mutex<HashMap<ShardId, BotConnection>>,
     /// Held while a connection is opened.
     connecting: tokio::sync::Mutex<()>,
 }
 
 /// One game's slot in a bot process.
-pub(crate) struct Slot {
+pub(crate) struct GameSlot {
     resting: Resting,
     reserved: ReservedSlot,
     proven: bool,
-    pub(crate) connection: Connection,
+    pub(crate) connection: BotConnection,
 }
 
 /// Why a bot has no slot for a game, and will not have one.
@@ -201,7 +201,7 @@ impl Bot {
         }
         let _ = tokio::time::timeout(CLOSE_GRACE, self.quiet(&instances)).await;
         let processes = instances.iter().filter_map(|one| one.process.as_ref());
-        processes.clone().for_each(Process::stop);
+        processes.clone().for_each(BotProcess::stop);
         for process in processes {
             process.ended().await;
         }
@@ -225,7 +225,11 @@ impl Bot {
     /// Takes a slot for one game, in a process in which none of `others` is; none if there
     /// is no such slot now. Never waits: a caller that lacks a slot gives back those that it
     /// has of other bots, and calls [`prepare`](Self::prepare).
-    pub(crate) fn try_slot(self: &Arc<Self>, shard: ShardId, others: &[&Slot]) -> Option<Slot> {
+    pub(crate) fn try_slot(
+        self: &Arc<Self>,
+        shard: ShardId,
+        others: &[&GameSlot],
+    ) -> Option<GameSlot> {
         let state = self.state.lock();
         let taken = |instance: &Arc<Instance>| {
             let mut others = others.iter();
@@ -241,8 +245,8 @@ impl Bot {
         let proven = instance.proven.load(Ordering::Relaxed);
         let bot = self.clone();
         let process = instance.process.as_ref();
-        Some(Slot {
-            resting: Resting::of(process.and_then(Process::still)),
+        Some(GameSlot {
+            resting: Resting::of(process.and_then(BotProcess::still)),
             reserved: ReservedSlot { bot, instance },
             proven,
             connection,
@@ -282,7 +286,7 @@ impl Bot {
     /// # Errors
     ///
     /// As for [`prepare`](Self::prepare).
-    pub(crate) async fn slot(self: &Arc<Self>, shard: &Shard) -> Result<Slot, NoSlot> {
+    pub(crate) async fn slot(self: &Arc<Self>, shard: &Shard) -> Result<GameSlot, NoSlot> {
         loop {
             if let Some(slot) = self.try_slot(shard.id, &[]) {
                 return Ok(slot);
@@ -371,14 +375,17 @@ impl Bot {
         if instance.connection(shard.id).is_some() {
             return Ok(());
         }
-        let leader = instance.process.as_ref().and_then(Process::first_process);
+        let leader = instance
+            .process
+            .as_ref()
+            .and_then(BotProcess::first_process);
         // Whoever runs a service starts it again when it has crashed. It is waited for once: one
         // that stays away does not hold up every game.
         let is_awaited =
             instance.process.is_none() && self.has_answered.swap(false, Ordering::Relaxed);
         let deadline = Instant::now() + self.connect_limit;
         let opened = loop {
-            let opening = Connection::open(
+            let opening = BotConnection::open(
                 &instance.address,
                 &self.dial,
                 leader,
@@ -449,7 +456,7 @@ enum NextStep {
 
 impl Instance {
     /// A new instance that plays nothing.
-    fn new(address: Address, process: Option<Process>, capacity: u64) -> Arc<Self> {
+    fn new(address: Address, process: Option<BotProcess>, capacity: u64) -> Arc<Self> {
         Arc::new(Self {
             address,
             process,
@@ -465,7 +472,7 @@ impl Instance {
     /// Whether no game will be played on it any more.
     fn is_over(&self) -> bool {
         self.retired.load(Ordering::Relaxed)
-            || self.process.as_ref().is_some_and(Process::has_ended)
+            || self.process.as_ref().is_some_and(BotProcess::has_ended)
     }
 
     /// Whether nothing is left of it.
@@ -492,12 +499,12 @@ impl Instance {
         }
     }
 
-    fn connection(&self, shard: ShardId) -> Option<Connection> {
+    fn connection(&self, shard: ShardId) -> Option<BotConnection> {
         self.connections.lock().get(&shard).cloned()
     }
 }
 
-impl Slot {
+impl GameSlot {
     /// The bot has said how many games its process can play at once.
     pub(crate) fn learned(&self, max_games: Option<u32>) {
         let capacity = u64::from(max_games.unwrap_or(1).max(1));

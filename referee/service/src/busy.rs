@@ -12,7 +12,7 @@ use std::{
 use hyper::rt::Executor;
 use parking_lot::Mutex;
 
-use crate::heartbeat::{Heartbeat, Stall};
+use crate::heartbeat::{Heartbeat, LateBeat};
 
 /// Less than this between two beats of the thread is not remembered.
 const NOTABLE: Duration = Duration::from_millis(1);
@@ -25,11 +25,11 @@ const OWN_SHARE: u32 = 4;
 #[derive(Debug)]
 pub(crate) struct BusyTime {
     heartbeat: Heartbeat,
-    state: Mutex<State>,
+    state: Mutex<BusyHistory>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BusyHistory {
     /// The beat that was waited for when time was added last.
     beat: u64,
     /// What was added while it was waited for.
@@ -77,7 +77,7 @@ impl BusyTime {
     /// else the stall within these moments without what was spent on the bot.
     pub(crate) fn excused(
         &self,
-        stall: &Stall,
+        stall: &LateBeat,
         since: tokio::time::Instant,
         until: tokio::time::Instant,
     ) -> Duration {
@@ -127,7 +127,7 @@ mod tests {
         let busy = BusyTime::new(Heartbeat::default());
         let from = tokio::time::Instant::now();
         let to = from + Duration::from_millis(100);
-        let stall = Stall { beat: 0, from, to };
+        let stall = LateBeat { beat: 0, from, to };
         let excused = || busy.excused(&stall, from, to);
         assert_eq!(excused(), Duration::from_millis(100));
         busy.add(Duration::from_millis(10));

@@ -21,7 +21,7 @@ pub(crate) const OPENING: &str = "open a connection";
 
 /// A connection that is open.
 #[derive(Clone, Debug)]
-pub(crate) struct Connection {
+pub(crate) struct BotConnection {
     pub(crate) channel: Channel,
     /// What the bot has sent on it.
     pub(crate) traffic: Arc<Traffic>,
@@ -49,7 +49,7 @@ pub enum ConnectError {
     Shortage(#[from] Shortage),
 }
 
-impl Connection {
+impl BotConnection {
     /// Opens a connection. Where `leader` is the process that was started for it, only this
     /// process and its descendants may listen there.
     pub(crate) async fn open(

@@ -31,9 +31,9 @@ pub struct BotDial {
     pub pipes: Option<mpsc::UnboundedSender<DuplexStream>>,
 }
 
-pub(crate) trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait BotSocket: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Socket for S {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> BotSocket for S {}
 
 impl BotDial {
     /// Whether this address may be dialled now. [`BotDial::open`] looks again at what it
@@ -68,7 +68,7 @@ impl BotDial {
         &self,
         address: &Address,
         leader: Option<u32>,
-    ) -> io::Result<Box<dyn Socket>> {
+    ) -> io::Result<Box<dyn BotSocket>> {
         if let Some(pipes) = &self.pipes {
             let (ours, theirs) = duplex(PIPE);
             return match pipes.send(theirs) {

@@ -24,10 +24,10 @@ const MEMORY: usize = 4096;
 
 /// One thread's stalls. Cheap to clone; all clones are the same.
 #[derive(Clone, Debug)]
-pub struct Heartbeat(Arc<State>);
+pub struct Heartbeat(Arc<SharedBeats>);
 
 #[derive(Debug)]
-struct State {
+struct SharedBeats {
     /// The number of the beat that is waited for.
     beat: AtomicU64,
     beats: Mutex<Beats>,
@@ -39,14 +39,14 @@ struct State {
 struct Beats {
     began: Instant,
     due: Option<Instant>,
-    stalls: VecDeque<Stall>,
+    stalls: VecDeque<LateBeat>,
     worst: Duration,
     stalled: Duration,
 }
 
 /// A time in which the thread did not do what was due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stall {
+pub(crate) struct LateBeat {
     /// The number of the beat that was late.
     pub(crate) beat: u64,
     /// When it was due.
@@ -55,7 +55,7 @@ pub(crate) struct Stall {
     pub(crate) to: Instant,
 }
 
-impl Stall {
+impl LateBeat {
     /// How long it was within these moments.
     pub(crate) fn within(&self, since: Instant, until: Instant) -> Duration {
         let (from, to) = (self.from.max(since), self.to.min(until));
@@ -72,7 +72,7 @@ impl Default for Heartbeat {
 impl Heartbeat {
     /// One that tells stops of this process, where somebody watches for them.
     pub(crate) fn new(stops: Option<Stops>) -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(SharedBeats {
             stops,
             beat: AtomicU64::new(0),
             beats: Mutex::new(Beats {
@@ -102,7 +102,7 @@ impl Heartbeat {
                     beats.stalls.pop_front();
                 }
                 let from = due;
-                beats.stalls.push_back(Stall { beat, from, to });
+                beats.stalls.push_back(LateBeat { beat, from, to });
             }
             self.0.beat.fetch_add(1, Ordering::Relaxed);
         }
@@ -115,17 +115,17 @@ impl Heartbeat {
 
     /// The stalls of this thread that did not end before that moment, in order; the last one
     /// may go on.
-    pub(crate) fn stalls_since(&self, since: Instant) -> Vec<Stall> {
+    pub(crate) fn stalls_since(&self, since: Instant) -> Vec<LateBeat> {
         let beats = self.0.beats.lock();
         let to = Instant::now();
         let ongoing = beats.due.filter(|due| to > *due + USUAL);
-        let ongoing = ongoing.map(|from| Stall {
+        let ongoing = ongoing.map(|from| LateBeat {
             beat: self.number(),
             from,
             to,
         });
         let ended = beats.stalls.iter().rev();
-        let mut stalls: Vec<Stall> = ended
+        let mut stalls: Vec<LateBeat> = ended
             .take_while(|stall| stall.to >= since)
             .copied()
             .collect();
@@ -135,7 +135,7 @@ impl Heartbeat {
     }
 
     /// The number of the stop of this process that a stall was, if it was one.
-    pub(crate) async fn stop(&self, stall: &Stall) -> Option<u64> {
+    pub(crate) async fn stop(&self, stall: &LateBeat) -> Option<u64> {
         self.0.stops.as_ref()?.of(stall).await
     }
 

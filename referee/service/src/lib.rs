@@ -32,17 +32,17 @@ pub use connection::ConnectError;
 pub use cores::{BotCores, Cores, core_count, referee_threads};
 pub use dial::BotDial;
 pub use excuses::Excuses;
-pub use play::{CLOSE_GRACE, Game, Live, PlayError};
+pub use play::{CLOSE_GRACE, GameError, Live, SeatedGame};
 pub use pool::{CutOff, Pool};
-pub use presence::Presence;
+pub use presence::BotPresence;
 pub use probe::{Health, Probe, ProbeReply, ProbeStream};
 pub use process::{
-    BotContainer, BotSandbox, Kept, LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process,
-    STOP_GRACE, StartError, StopReport, folder_for_a_socket,
+    BotContainer, BotProcess, BotResource, BotSandbox, LOG_LIMIT, Launch, LeftBehind, MemoryGauge,
+    MemoryOptions, STOP_GRACE, StartError, StopReport, folder_for_a_socket,
 };
 pub use rerun::{Reanswer, RerunEnd, rerun};
 pub use resume::Resumption;
-pub use serve::{Access, Serve, ServeError};
+pub use serve::{ServeError, ServeOptions, ServiceAccess};
 pub use shortage::Shortage;
 pub use stream::Closed;
 pub use supervisor::{Supervisor, supervise};

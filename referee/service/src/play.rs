@@ -8,12 +8,12 @@ use referee_games::{Fixture, Judgement, Next, Question, SeatReply, Sitting};
 use tokio::sync::mpsc;
 
 use crate::{
-    bot::{Bot, NoSlot, Slot},
+    bot::{Bot, GameSlot, NoSlot},
     connection::Broken,
     heartbeat::Heartbeat,
     pool::{CutOff, Pool, Shard},
-    shortage::{Patience, Shortage, lost_too_often},
-    stream::{Reply, SeatStream},
+    shortage::{Shortage, ShortageWait, lost_too_often},
+    stream::{SeatStream, TimedReply},
 };
 
 /// How often a game is begun: more often than any bot has processes that may have died.
@@ -23,7 +23,7 @@ pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
 /// A game and who is to play it.
 #[derive(Clone)]
-pub struct Game {
+pub struct SeatedGame {
     /// What is to be played.
     pub fixture: Fixture,
     /// Who sits where, in order of the seats.
@@ -50,9 +50,9 @@ pub enum Live {
     },
 }
 
-/// Why a game could not be played. It is never a bot's fault.
+/// The reason why a game could not be played. It is never a bot's fault.
 #[derive(Debug, thiserror::Error)]
-pub enum PlayError {
+pub enum GameError {
     /// Its set-up is invalid.
     #[error("could not begin: {0}")]
     Setup(#[from] SetupError),
@@ -64,16 +64,16 @@ pub enum PlayError {
     Shortage(#[from] Shortage),
 }
 
-impl Game {
+impl SeatedGame {
     /// Plays it on one of the pool's threads. If the returned future is dropped, the game is
     /// cut off and its streams are cancelled.
     ///
     /// # Errors
     ///
-    /// [`PlayError`]. What a bot does wrong is a foul in the record, not an error.
-    pub async fn play(self, pool: &Pool) -> Result<Record, PlayError> {
+    /// [`GameError`]. What a bot does wrong is a foul in the record, not an error.
+    pub async fn play(self, pool: &Pool) -> Result<Record, GameError> {
         pool.run(|shard| async move {
-            let mut patience = Patience::default();
+            let mut patience = ShortageWait::default();
             for _ in 0..MOST_ATTEMPTS {
                 let table = self.take_seats(&shard, &mut patience).await?;
                 match self.attempt(&shard, table).await? {
@@ -156,7 +156,7 @@ impl Game {
     async fn take_seats(
         &self,
         shard: &Shard,
-        patience: &mut Patience,
+        patience: &mut ShortageWait,
     ) -> Result<PerSeat<SeatState>, Shortage> {
         let mut absent: Vec<Option<Foul>> = vec![None; self.bots.len()];
         loop {
@@ -185,12 +185,12 @@ impl Game {
     ) -> Result<PerSeat<SeatState>, usize> {
         let mut order: Vec<usize> = (0..self.bots.len()).collect();
         order.sort_by_key(|&seat| self.bots[seat].number());
-        let mut slots: Vec<(usize, Slot)> = Vec::new();
+        let mut slots: Vec<(usize, GameSlot)> = Vec::new();
         for seat in order {
             if absent[seat].is_some() {
                 continue;
             }
-            let others: Vec<&Slot> = slots.iter().map(|(_, slot)| slot).collect();
+            let others: Vec<&GameSlot> = slots.iter().map(|(_, slot)| slot).collect();
             let slot = self.bots[seat].try_slot(shard.id, &others).ok_or(seat)?;
             slots.push((seat, slot));
         }
@@ -280,7 +280,7 @@ const fn retires(kind: FoulKind) -> bool {
 
 /// A seat of one game.
 pub(crate) enum SeatState {
-    Playing(Slot, SeatStream),
+    Playing(GameSlot, SeatStream),
     /// No bot could be started or reached; this is why.
     Absent(Foul),
     Out,
@@ -346,7 +346,7 @@ pub(crate) async fn ask_one(
     let (heard, thought) = match state {
         SeatState::Playing(slot, stream) => {
             slot.wakes();
-            let Reply {
+            let TimedReply {
                 heard,
                 thought,
                 excuse,

@@ -17,9 +17,9 @@ use crate::{
 /// done for a client before the server has looked at its certificate (RFC 8446, section 2).
 const REFUSAL: Duration = Duration::from_millis(500);
 
-/// How far a bot that runs somewhere can be reached.
+/// The presence of a bot that runs somewhere: how far it can be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Presence {
+pub enum BotPresence {
     /// Nothing takes a connection there, or it does not let us in.
     Absent(String),
     /// Something takes a connection, with TLS where the address has it, and no bot answers.
@@ -30,22 +30,22 @@ pub enum Presence {
 
 impl BotDial {
     /// How far a bot can be reached now. It takes so long at most.
-    pub async fn presence(&self, address: &Address, within: Duration) -> Presence {
+    pub async fn presence(&self, address: &Address, within: Duration) -> BotPresence {
         let deadline = Instant::now() + within;
         match timeout_at(deadline, self.is_let_in(address)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => return Presence::Absent(causes(&error)),
-            Err(_) => return Presence::Absent(format!("no connection within {within:?}")),
+            Ok(Err(error)) => return BotPresence::Absent(causes(&error)),
+            Err(_) => return BotPresence::Absent(format!("no connection within {within:?}")),
         }
         let left = deadline.saturating_duration_since(Instant::now());
         let probe = match Probe::connect(address, self, left).await {
             Ok(probe) => probe,
-            Err(error) => return Presence::Silent(error.to_string()),
+            Err(error) => return BotPresence::Silent(error.to_string()),
         };
         let left = deadline.saturating_duration_since(Instant::now());
         match probe.answers(left).await {
-            Ok(()) => Presence::Answering,
-            Err(why) => Presence::Silent(why),
+            Ok(()) => BotPresence::Answering,
+            Err(why) => BotPresence::Silent(why),
         }
     }
 
@@ -78,12 +78,12 @@ mod tests {
     /// Nothing comes for so long.
     const SHORT: Duration = Duration::from_millis(300);
 
-    struct Socket {
+    struct BotSocket {
         _folder: tempfile::TempDir,
         path: PathBuf,
     }
 
-    impl Socket {
+    impl BotSocket {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("bot.sock");
@@ -110,23 +110,23 @@ mod tests {
 
     #[tokio::test]
     async fn a_socket_without_a_listener_is_absent_and_one_that_says_nothing_is_silent() {
-        let socket = Socket::new();
+        let socket = BotSocket::new();
         let dial = BotDial::default();
         let found = dial.presence(&socket.address(), AMPLE).await;
-        assert!(matches!(&found, Presence::Absent(why) if why.contains("No such file")));
+        assert!(matches!(&found, BotPresence::Absent(why) if why.contains("No such file")));
         let listener = socket.listen();
         let found = dial.presence(&socket.address(), SHORT).await;
-        assert!(matches!(found, Presence::Silent(_)), "{found:?}");
+        assert!(matches!(found, BotPresence::Silent(_)), "{found:?}");
         drop(listener);
         let found = dial.presence(&socket.address(), AMPLE).await;
-        assert!(matches!(&found, Presence::Absent(why) if why.contains("refused")));
+        assert!(matches!(&found, BotPresence::Absent(why) if why.contains("refused")));
     }
 
     #[tokio::test]
     async fn a_server_answers_with_its_health_or_without_a_health_service() {
         let dial = BotDial::default();
         for has_health in [true, false] {
-            let socket = Socket::new();
+            let socket = BotSocket::new();
             let mut routes = Routes::builder();
             let (_reporter, health) = tonic_health::server::health_reporter();
             if has_health {
@@ -134,19 +134,19 @@ mod tests {
             }
             serve(socket.listen(), routes.routes());
             let found = dial.presence(&socket.address(), AMPLE).await;
-            assert_eq!(found, Presence::Answering, "with health: {has_health}");
+            assert_eq!(found, BotPresence::Answering, "with health: {has_health}");
         }
     }
 
     #[tokio::test]
     async fn a_server_that_says_that_it_does_not_serve_is_silent() {
-        let socket = Socket::new();
+        let socket = BotSocket::new();
         let (reporter, health) = tonic_health::server::health_reporter();
         let status = tonic_health::ServingStatus::NotServing;
         reporter.set_service_status("", status).await;
         serve(socket.listen(), Routes::new(health));
         let found = BotDial::default().presence(&socket.address(), AMPLE).await;
-        assert_eq!(found, Presence::Silent("NOT_SERVING".to_owned()));
+        assert_eq!(found, BotPresence::Silent("NOT_SERVING".to_owned()));
     }
 
     #[tokio::test]
@@ -155,12 +155,12 @@ mod tests {
         let address = Address::Tcp(listener.local_addr().unwrap().to_string());
         tokio::spawn(async move { while listener.accept().await.is_ok() {} });
         let found = BotDial::default().presence(&address, AMPLE).await;
-        assert!(matches!(found, Presence::Silent(_)), "{found:?}");
+        assert!(matches!(found, BotPresence::Silent(_)), "{found:?}");
     }
 
     #[tokio::test]
     async fn only_the_expected_user_may_listen() {
-        let socket = Socket::new();
+        let socket = BotSocket::new();
         serve(socket.listen(), Routes::default());
         let ours = geteuid().as_raw();
         let dial = |user| BotDial {
@@ -168,12 +168,12 @@ mod tests {
             ..BotDial::default()
         };
         let found = dial(ours).presence(&socket.address(), AMPLE).await;
-        assert_eq!(found, Presence::Answering);
+        assert_eq!(found, BotPresence::Answering);
         let found = dial(ours + 1).presence(&socket.address(), AMPLE).await;
         let expected = format!(
             "a process of user {ours} listens there, expected one of user {}",
             ours + 1
         );
-        assert_eq!(found, Presence::Absent(expected));
+        assert_eq!(found, BotPresence::Absent(expected));
     }
 }

@@ -16,12 +16,12 @@ use tonic_reflection::pb::{v1, v1alpha};
 use crate::{
     address::Address,
     busy::BusyTime,
-    connection::{ConnectError, Connection},
+    connection::{BotConnection, ConnectError},
     dial::BotDial,
     heartbeat::Heartbeat,
-    process::{Process, post_mortem},
+    process::{BotProcess, post_mortem},
     shortage::Shortage,
-    stream::{Closed, Reply, SeatStream},
+    stream::{Closed, SeatStream, TimedReply},
 };
 
 /// The services that server reflection lists. The messages of its two versions are the
@@ -54,8 +54,8 @@ macro_rules! list_services {
 
 /// One connection to a bot that is listening.
 pub struct Probe {
-    connection: Connection,
-    process: Option<Arc<Process>>,
+    connection: BotConnection,
+    process: Option<Arc<BotProcess>>,
     heartbeat: Heartbeat,
     _beat: AbortOnDropHandle<()>,
 }
@@ -63,7 +63,7 @@ pub struct Probe {
 /// One stream. Dropping it cancels it at once.
 pub struct ProbeStream {
     stream: SeatStream,
-    process: Option<Arc<Process>>,
+    process: Option<Arc<BotProcess>>,
     heartbeat: Heartbeat,
 }
 
@@ -106,7 +106,7 @@ impl Probe {
     /// # Errors
     ///
     /// As for [`connect`](Self::connect).
-    pub async fn of(process: Arc<Process>, within: Duration) -> Result<Self, ConnectError> {
+    pub async fn of(process: Arc<BotProcess>, within: Duration) -> Result<Self, ConnectError> {
         let leader = process.first_process();
         let mut probe =
             Self::open_connection(process.address(), &BotDial::default(), leader, within).await?;
@@ -122,7 +122,7 @@ impl Probe {
     ) -> Result<Self, ConnectError> {
         let heartbeat = Heartbeat::default();
         let busy = Arc::new(BusyTime::new(heartbeat.clone()));
-        let connection = Connection::open(address, dial, leader, busy, within).await?;
+        let connection = BotConnection::open(address, dial, leader, busy, within).await?;
         let beat = AbortOnDropHandle::new(tokio::spawn(heartbeat.clone().beat()));
         Ok(Self {
             connection,
@@ -235,7 +235,7 @@ impl ProbeStream {
     ///
     /// There is no response, and that is not the bot's fault.
     pub async fn ask(&mut self, question: Question) -> Result<ProbeReply, Shortage> {
-        let Reply { heard, thought, .. } = self.stream.ask(question, &self.heartbeat).await;
+        let TimedReply { heard, thought, .. } = self.stream.ask(question, &self.heartbeat).await;
         let heard = match heard {
             Ok(heard) => heard,
             Err(how) => SeatReply::Foul(post_mortem(self.process.as_deref(), how).await?),

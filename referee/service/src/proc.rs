@@ -10,7 +10,7 @@ use std::{
 
 use procfs::process::{Process, Stat, Task, all_processes};
 
-pub use crate::shortage::Asked;
+pub use crate::shortage::OrShortage;
 use crate::shortage::found;
 
 /// How many descendants of one process are looked at.
@@ -32,7 +32,7 @@ impl CpuTime {
     /// # Errors
     ///
     /// It could not be asked for.
-    pub fn of_family(leader: u32) -> Asked<Self> {
+    pub fn of_family(leader: u32) -> OrShortage<Self> {
         let family = family(leader)?;
         let ticks: u64 = family
             .values()
@@ -68,7 +68,7 @@ impl CoreWait {
     /// # Errors
     ///
     /// It could not be asked for.
-    pub fn of_family(leader: u32) -> Asked<Self> {
+    pub fn of_family(leader: u32) -> OrShortage<Self> {
         let mut waits = BTreeMap::new();
         for id in family(leader)?.into_keys() {
             let of_process: &mut BTreeMap<_, _> = waits.entry(id).or_default();
@@ -104,7 +104,7 @@ impl CoreWait {
 /// # Errors
 ///
 /// It could not be asked for.
-pub fn memory(id: u32) -> Asked<Option<u64>> {
+pub fn memory(id: u32) -> OrShortage<Option<u64>> {
     anonymous(open(id)?.as_ref())
 }
 
@@ -115,7 +115,7 @@ pub fn memory(id: u32) -> Asked<Option<u64>> {
 /// # Errors
 ///
 /// It could not be asked for.
-pub fn memory_of_tree(id: u32) -> Asked<Option<u64>> {
+pub fn memory_of_tree(id: u32) -> OrShortage<Option<u64>> {
     let root = open(id)?;
     let Some(mut sum) = anonymous(root.as_ref())? else {
         return Ok(None);
@@ -140,7 +140,7 @@ pub fn memory_of_tree(id: u32) -> Asked<Option<u64>> {
 /// # Errors
 ///
 /// It could not be asked for.
-pub fn memory_of_family(leader: u32) -> Asked<u64> {
+pub fn memory_of_family(leader: u32) -> OrShortage<u64> {
     let mut sum = 0;
     for id in family(leader)?.into_keys() {
         sum += anonymous(found(Process::new(id))?.as_ref())?.unwrap_or(0);
@@ -154,7 +154,7 @@ pub fn memory_of_family(leader: u32) -> Asked<u64> {
 /// # Errors
 ///
 /// It could not be asked for.
-pub fn belongs_to(id: u32, leader: u32) -> Asked<bool> {
+pub fn belongs_to(id: u32, leader: u32) -> OrShortage<bool> {
     /// More ancestors than any process has that was not made for the purpose.
     const DEEPEST: usize = 64;
     let Ok(leader) = i32::try_from(leader) else {
@@ -186,7 +186,9 @@ pub fn belongs_to(id: u32, leader: u32) -> Asked<bool> {
 /// # Errors
 ///
 /// One could not be asked for.
-pub(crate) fn of_each_process(mut look: impl FnMut(&Process, Stat) -> Asked<()>) -> Asked<()> {
+pub(crate) fn of_each_process(
+    mut look: impl FnMut(&Process, Stat) -> OrShortage<()>,
+) -> OrShortage<()> {
     for process in found(all_processes())?.into_iter().flatten() {
         if let Some(process) = found(process)?
             && let Some(stat) = found(process.stat())?
@@ -197,7 +199,7 @@ pub(crate) fn of_each_process(mut look: impl FnMut(&Process, Stat) -> Asked<()>)
     Ok(())
 }
 
-fn open(id: u32) -> Asked<Option<Process>> {
+fn open(id: u32) -> OrShortage<Option<Process>> {
     match i32::try_from(id) {
         Ok(id) => found(Process::new(id)),
         Err(_) => Ok(None),
@@ -206,7 +208,7 @@ fn open(id: u32) -> Asked<Option<Process>> {
 
 /// All threads of a process have the same memory; if the first one has ended, only the
 /// others tell it. A process that has ended has none.
-fn anonymous(process: Option<&Process>) -> Asked<Option<u64>> {
+fn anonymous(process: Option<&Process>) -> OrShortage<Option<u64>> {
     let pages = |process: &Process| {
         let pages = found(process.statm())?.filter(|pages| pages.size > 0);
         let bytes = |pages: procfs::process::StatM| {
@@ -233,7 +235,7 @@ fn anonymous(process: Option<&Process>) -> Asked<Option<u64>> {
 }
 
 /// The children of all its threads.
-fn children_of(process: Option<&Process>) -> Asked<Vec<u32>> {
+fn children_of(process: Option<&Process>) -> OrShortage<Vec<u32>> {
     let mut children = Vec::new();
     of_each_thread(process, |thread| {
         children.extend(found(thread.children())?.into_iter().flatten());
@@ -244,7 +246,7 @@ fn children_of(process: Option<&Process>) -> Asked<Vec<u32>> {
 
 /// What all threads of a process have run and waited to run, where the system counts it
 /// (`Documentation/scheduler/sched-stats.rst` of Linux).
-fn scheduled(id: i32) -> Asked<Duration> {
+fn scheduled(id: i32) -> OrShortage<Duration> {
     let mut nanos = 0;
     of_each_thread(found(Process::new(id))?.as_ref(), |thread| {
         let times = found(thread.schedstat())?;
@@ -257,8 +259,8 @@ fn scheduled(id: i32) -> Asked<Duration> {
 /// Looks at each thread of a process.
 fn of_each_thread(
     process: Option<&Process>,
-    mut look: impl FnMut(&Task) -> Asked<()>,
-) -> Asked<()> {
+    mut look: impl FnMut(&Task) -> OrShortage<()>,
+) -> OrShortage<()> {
     let Some(process) = process else {
         return Ok(());
     };
@@ -271,7 +273,7 @@ fn of_each_thread(
 }
 
 /// The process, its group, and the descendants of these.
-fn family(leader: u32) -> Asked<BTreeMap<i32, Stat>> {
+fn family(leader: u32) -> OrShortage<BTreeMap<i32, Stat>> {
     let Ok(leader) = i32::try_from(leader) else {
         return Ok(BTreeMap::new());
     };

@@ -5,12 +5,12 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use referee_core::{Foul, ThinkingTime};
-use referee_games::{Cue, Judgement, Part, Question, SeatReply};
+use referee_games::{Cue, Judgement, Question, SeatPart, SeatReply};
 use tokio::sync::mpsc;
 
 use crate::{
     bot::{Bot, NoSlot},
-    play::{CLOSE_GRACE, Lost, PlayError, SeatAnswer, SeatState, ask_one},
+    play::{CLOSE_GRACE, GameError, Lost, SeatAnswer, SeatState, ask_one},
     pool::{Pool, Shard},
     resume::Resumption,
     stream::SeatStream,
@@ -58,15 +58,15 @@ impl Reanswer {
 ///
 /// # Errors
 ///
-/// [`PlayError`], which is never the bot's fault.
+/// [`GameError`], which is never the bot's fault.
 pub async fn rerun(
-    part: Part,
+    part: SeatPart,
     bot: Arc<Bot>,
     pool: &Pool,
     each: mpsc::UnboundedSender<Reanswer>,
-) -> Result<RerunEnd, PlayError> {
+) -> Result<RerunEnd, GameError> {
     pool.run(|shard| async move {
-        let rerun = Rerun {
+        let rerun = RerunSeat {
             path: part.kind.path(),
             largest: part.limits.answer_bytes,
             start: part.limits.start,
@@ -81,7 +81,7 @@ pub async fn rerun(
     .await?
 }
 
-struct Rerun {
+struct RerunSeat {
     path: &'static str,
     largest: usize,
     /// How long a bot may take to start.
@@ -95,12 +95,12 @@ struct Rerun {
     can_resume: bool,
 }
 
-impl Rerun {
+impl RerunSeat {
     async fn play(
         mut self,
         cues: Vec<Cue>,
         each: &mpsc::UnboundedSender<Reanswer>,
-    ) -> Result<RerunEnd, PlayError> {
+    ) -> Result<RerunEnd, GameError> {
         for cue in cues {
             let asked = match cue {
                 Cue::Told(call) => {

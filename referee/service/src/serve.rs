@@ -26,7 +26,7 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, service::interceptor::InterceptedService};
 
-use crate::{Address, Bot, BotDial, Game, Live, PlayError, Pool};
+use crate::{Address, Bot, BotDial, GameError, Live, Pool, SeatedGame};
 
 /// The largest game that is asked for, in bytes: a set-up, and who plays.
 const MESSAGES: [(&str, usize); 1] = [("/arena.v1.Referee/PlayGame", 1024 * 1024)];
@@ -35,9 +35,9 @@ const LARGEST_QUESTION: usize = 4096;
 /// How long it may take to find out where the name of a bot's host leads.
 const RESOLVE_LIMIT: Duration = Duration::from_secs(10);
 
-/// How the service runs.
+/// The options of the service.
 #[derive(Clone, Debug)]
-pub struct Serve {
+pub struct ServeOptions {
     /// How many threads games are played on.
     pub threads: usize,
     /// How many games it plays at once; further ones are refused.
@@ -45,13 +45,13 @@ pub struct Serve {
     /// How long running games may go on when it is asked to stop.
     pub grace: Duration,
     /// Who may call it, and which bots it may dial.
-    pub access: Access,
+    pub access: ServiceAccess,
 }
 
-/// Who may call a service, and which bots it may dial. By default everybody, without TLS,
-/// and all.
+/// The access to a service: who may call it, and which bots it may dial. By default
+/// everybody, without TLS, and all.
 #[derive(Clone, Debug, Default)]
-pub struct Access {
+pub struct ServiceAccess {
     /// TLS of the listener.
     pub tls: Option<ServerTls>,
     /// Callers must have one of these tokens, except for questions about its health.
@@ -76,7 +76,7 @@ pub enum ServeError {
     Reflection(#[from] tonic_reflection::server::Error),
 }
 
-impl Serve {
+impl ServeOptions {
     /// Serves until it is stopped: then it takes no new game, and cuts off running games
     /// after the grace.
     ///
@@ -107,7 +107,7 @@ impl Serve {
             told.cancelled().await;
             health.set_not_serving::<RefereeServer<Service>>().await;
         });
-        let Access { bounds, tokens, .. } = self.access;
+        let ServiceAccess { bounds, tokens, .. } = self.access;
         let known = move |request: Request<()>| match &tokens {
             Some(tokens) => tokens.check(request.metadata()).map(|()| request),
             None => Ok(request),
@@ -216,7 +216,7 @@ impl Service {
         &self,
         spec: GameSpec,
         watch: mpsc::UnboundedSender<Live>,
-    ) -> Result<Game, Status> {
+    ) -> Result<SeatedGame, Status> {
         let kind = game(&spec.game).ok_or_else(|| {
             let known: Vec<_> = GAMES.iter().map(|game| game.info().name).collect();
             let known = known.join(", ");
@@ -262,7 +262,7 @@ impl Service {
             bots.push(self.bot(address, limits.start));
         }
         let names: Vec<String> = spec.players.into_iter().map(|player| player.name).collect();
-        Ok(Game {
+        Ok(SeatedGame {
             fixture: Fixture {
                 kind,
                 game_id: spec.game_id,
@@ -379,12 +379,12 @@ fn shown(live: Live, game_id: &str) -> Event {
     }
 }
 
-fn finished(played: Result<Record, PlayError>) -> Result<GameEvent, Status> {
+fn finished(played: Result<Record, GameError>) -> Result<GameEvent, Status> {
     let record = match played {
         Ok(record) => record,
-        Err(PlayError::Setup(error)) => return Err(invalid(error.to_string())),
-        Err(error @ PlayError::CutOff(_)) => return Err(Status::unavailable(error.to_string())),
-        Err(error @ PlayError::Shortage(_)) => {
+        Err(GameError::Setup(error)) => return Err(invalid(error.to_string())),
+        Err(error @ GameError::CutOff(_)) => return Err(Status::unavailable(error.to_string())),
+        Err(error @ GameError::Shortage(_)) => {
             return Err(Status::resource_exhausted(error.to_string()));
         }
     };

@@ -93,12 +93,12 @@ impl Shortage {
 
 /// Waits for what this machine has run out of, longer each time, and not for ever.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct ShortageWait {
     waited: Duration,
     pause: Duration,
 }
 
-impl Default for Patience {
+impl Default for ShortageWait {
     fn default() -> Self {
         Self {
             waited: Duration::ZERO,
@@ -107,7 +107,7 @@ impl Default for Patience {
     }
 }
 
-impl Patience {
+impl ShortageWait {
     /// Waits until it is worth another try.
     ///
     /// # Errors
@@ -127,11 +127,11 @@ impl Patience {
 
 /// The answer to a question about processes, or that it could not be asked. The second is
 /// never an answer: nobody is judged by it.
-pub type Asked<T> = Result<T, Shortage>;
+pub type OrShortage<T> = Result<T, Shortage>;
 
 /// What was found in `/proc`; none where there is nothing that this user may see: most often the
 /// process has ended.
-pub(crate) fn found<T>(asked: Result<T, ProcError>) -> Asked<Option<T>> {
+pub(crate) fn found<T>(asked: Result<T, ProcError>) -> OrShortage<Option<T>> {
     match asked {
         Ok(found) => Ok(Some(found)),
         Err(ProcError::Io(error, _)) => match Shortage::of("ask for a process in /proc", error) {

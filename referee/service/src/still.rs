@@ -21,11 +21,11 @@ const PAUSE: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub(crate) struct Still {
     freezer: Freezer,
-    state: Mutex<State>,
+    state: Mutex<PauseState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PauseState {
     /// How many games the process plays, and how many of them need nothing of it now.
     games: u64,
     resting: u64,
@@ -60,7 +60,7 @@ impl Still {
         self.thaw(&mut state);
     }
 
-    fn changed(self: &Arc<Self>, state: &mut State) {
+    fn changed(self: &Arc<Self>, state: &mut PauseState) {
         if state.resting < state.games || state.games == 0 {
             state.since = None;
             self.thaw(state);
@@ -98,14 +98,14 @@ impl Still {
         }
     }
 
-    fn freeze(&self, state: &mut State) {
+    fn freeze(&self, state: &mut PauseState) {
         if !state.is_frozen {
             // One that has just ended has no cgroup.
             state.is_frozen = self.freezer.freeze().is_ok();
         }
     }
 
-    fn thaw(&self, state: &mut State) {
+    fn thaw(&self, state: &mut PauseState) {
         if state.is_frozen {
             state.is_frozen = false;
             if let Err(error) = self.freezer.thaw() {

@@ -24,7 +24,7 @@ use nix::{
 };
 use tokio::{sync::watch, time::Instant};
 
-use crate::heartbeat::Stall;
+use crate::heartbeat::LateBeat;
 
 /// How many stops are remembered.
 const MEMORY: usize = 1024;
@@ -33,17 +33,17 @@ const SLACK: Duration = Duration::from_secs(1);
 
 /// The stops of this process. Cheap to clone; all clones are the same.
 #[derive(Clone, Debug)]
-pub(crate) struct Stops(Arc<Waiting>);
+pub(crate) struct Stops(Arc<WaitingThread>);
 
 /// The thread that waits; dropped, it ends.
 #[derive(Debug)]
-struct Waiting {
-    shared: Arc<Shared>,
-    seen: watch::Receiver<Seen>,
+struct WaitingThread {
+    shared: Arc<StopBell>,
+    seen: watch::Receiver<StopHistory>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct StopBell {
     bell: EventFd,
     /// How often the bell was rung.
     rung: AtomicU64,
@@ -51,7 +51,7 @@ struct Shared {
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct StopHistory {
     /// When each stop was over, and how many there were before the first of these.
     ends: VecDeque<Instant>,
     before: u64,
@@ -69,24 +69,24 @@ impl Stops {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let bell = EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC)?;
         epoll.add(&bell, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(StopBell {
             bell,
             rung: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
         });
-        let (seeing, seen) = watch::channel(Seen::default());
+        let (seeing, seen) = watch::channel(StopHistory::default());
         let waiting = shared.clone();
         thread::Builder::new()
             .name("stops".to_owned())
             .spawn(move || wait(&epoll, &waiting, &seeing))?;
-        Ok(Self(Arc::new(Waiting { shared, seen })))
+        Ok(Self(Arc::new(WaitingThread { shared, seen })))
     }
 
     /// The number of the last stop that is at least a part of this stall, from 1; none where
     /// there is none. Every stop that is over counts: its end comes before the answer of the
     /// thread that waits.
-    pub(crate) async fn of(&self, stall: &Stall) -> Option<u64> {
-        let Waiting { shared, seen } = &*self.0;
+    pub(crate) async fn of(&self, stall: &LateBeat) -> Option<u64> {
+        let WaitingThread { shared, seen } = &*self.0;
         let ring = shared.rung.fetch_add(1, Ordering::Relaxed) + 1;
         shared.bell.write(1).ok()?;
         let mut seen = seen.clone();
@@ -97,14 +97,14 @@ impl Stops {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingThread {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         let _ = self.shared.bell.write(1);
     }
 }
 
-fn wait(epoll: &Epoll, shared: &Shared, seeing: &watch::Sender<Seen>) {
+fn wait(epoll: &Epoll, shared: &StopBell, seeing: &watch::Sender<StopHistory>) {
     // A handler that runs on this thread would look like a stop.
     if SigSet::all().thread_block().is_err() {
         return;
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     /// Stops this process for so long, from outside.
-    async fn stop(time: &str) -> Stall {
+    async fn stop(time: &str) -> LateBeat {
         let own = std::process::id();
         let script = format!("kill -STOP {own}; sleep {time}; kill -CONT {own}");
         let from = Instant::now();
@@ -151,7 +151,7 @@ mod tests {
         });
         assert!(stopped.await.unwrap().success());
         let to = Instant::now();
-        Stall { beat: 0, from, to }
+        LateBeat { beat: 0, from, to }
     }
 
     #[tokio::test]
@@ -159,7 +159,7 @@ mod tests {
         let stops = Stops::watch().unwrap();
         let from = Instant::now();
         thread::sleep(Duration::from_millis(50));
-        let delay = Stall {
+        let delay = LateBeat {
             beat: 0,
             from,
             to: Instant::now(),

@@ -23,9 +23,9 @@ use tonic::{Code, Request, Response, Status, Streaming, client::Grpc};
 
 use crate::{
     address::causes,
-    connection::{Broken, Connection, OPENING},
+    connection::{BotConnection, Broken, OPENING},
     excuses::Excuse,
-    heartbeat::{BEAT, Heartbeat, Stall},
+    heartbeat::{BEAT, Heartbeat, LateBeat},
     shortage::Shortage,
 };
 
@@ -36,7 +36,7 @@ type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, St
 
 /// A seat's stream in one game. Dropping it cancels it at once.
 pub(crate) struct SeatStream {
-    connection: Connection,
+    connection: BotConnection,
     calls: mpsc::UnboundedSender<Bytes>,
     answers: Answers,
     alarm: Alarm,
@@ -52,7 +52,7 @@ enum Answers {
 }
 
 /// The response to a question, or how the connection broke: only the process can tell why.
-type Heard = Result<SeatReply, Broken>;
+type StreamResponse = Result<SeatReply, Broken>;
 
 /// How a bot's side of a stream ended when the game was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,9 +65,9 @@ pub enum Closed {
     Not,
 }
 
-/// What came back from a question.
-pub(crate) struct Reply {
-    pub(crate) heard: Heard,
+/// The reply to a question, with the time that it took.
+pub(crate) struct TimedReply {
+    pub(crate) heard: StreamResponse,
     /// From handing over the question to reading the answer.
     pub(crate) thought: ThinkingTime,
     /// What excuses the answer, where it is late without that.
@@ -77,7 +77,7 @@ pub(crate) struct Reply {
 impl SeatStream {
     /// Opens a stream without waiting for the bot: many servers send nothing before they
     /// have read the first question.
-    pub(crate) fn open(connection: Connection, path: &'static str, largest: usize) -> Self {
+    pub(crate) fn open(connection: BotConnection, path: &'static str, largest: usize) -> Self {
         let channel = connection.channel.clone();
         let (calls, outgoing) = mpsc::unbounded_channel();
         let opening = Box::pin(async move {
@@ -108,7 +108,7 @@ impl SeatStream {
 
     /// Asks and waits for the answer, at most until the limit. The heartbeat is that of
     /// the calling thread.
-    pub(crate) async fn ask(&mut self, question: Question, heartbeat: &Heartbeat) -> Reply {
+    pub(crate) async fn ask(&mut self, question: Question, heartbeat: &Heartbeat) -> TimedReply {
         // What has arrived before the question was sent does not answer it.
         if question.number > 0
             && let Poll::Ready(heard) = poll_fn(|cx| Poll::Ready(self.poll_read(cx))).await
@@ -119,7 +119,7 @@ impl SeatStream {
                 }),
                 other => other,
             });
-            return Reply {
+            return TimedReply {
                 heard,
                 thought: ThinkingTime::default(),
                 excuse: None,
@@ -139,7 +139,7 @@ impl SeatStream {
         let thought = asked.elapsed();
         // A delay of ours excuses nothing in an answer that came in time.
         if thought < question.limit {
-            return Reply {
+            return TimedReply {
                 heard,
                 thought: thought.into(),
                 excuse: None,
@@ -153,12 +153,12 @@ impl SeatStream {
     /// caused. For an answer that has not come we wait as much longer.
     async fn excuse(
         &mut self,
-        mut heard: Heard,
+        mut heard: StreamResponse,
         mut thought: Duration,
         asked: Instant,
         limit: Duration,
         heartbeat: &Heartbeat,
-    ) -> Reply {
+    ) -> TimedReply {
         let stalls = self.stalls(asked, heartbeat);
         let delay: Duration = stalls.iter().map(|(_, delay)| *delay).sum();
         // A timer never rings exactly on time.
@@ -174,7 +174,7 @@ impl SeatStream {
         let is_answer = matches!(heard, Ok(SeatReply::Answer(_)));
         if !is_answer || delay <= USUAL_DELAY || counted >= limit {
             let thought = thought.into();
-            return Reply {
+            return TimedReply {
                 heard,
                 thought,
                 excuse: None,
@@ -193,7 +193,7 @@ impl SeatStream {
             excuse.to = to;
             excuse.stop = stop.or(excuse.stop);
         }
-        Reply {
+        TimedReply {
             heard,
             thought: ThinkingTime { counted, excused },
             excuse,
@@ -203,7 +203,7 @@ impl SeatStream {
     /// The stalls of this thread because of which the question or its answer may have lain
     /// here, and for how long: one when it was asked, and one up to now. What the bot has caused
     /// does not count.
-    fn stalls(&self, asked: Instant, heartbeat: &Heartbeat) -> Vec<(Stall, Duration)> {
+    fn stalls(&self, asked: Instant, heartbeat: &Heartbeat) -> Vec<(LateBeat, Duration)> {
         let now = Instant::now();
         let stalls = heartbeat.stalls_since(asked).into_iter();
         let relevant =
@@ -264,7 +264,7 @@ impl SeatStream {
         }
     }
 
-    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Heard> {
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<StreamResponse> {
         self.poll_open(cx);
         let answers = match &mut self.answers {
             Answers::Opening(_) => return Poll::Pending,
@@ -284,7 +284,7 @@ impl SeatStream {
 
     /// What a status means. A status has a source where the transport made it, and none
     /// where the bot sent it.
-    fn broken(&self, status: &Status, opening: bool) -> Heard {
+    fn broken(&self, status: &Status, opening: bool) -> StreamResponse {
         if let Some(flood) = self.connection.traffic.flood() {
             return Ok(SeatReply::Foul(Foul::Flooded {
                 detail: flood.to_owned(),

@@ -88,12 +88,12 @@ impl Amount {
 /// What one connection may still send, and what it has sent.
 #[derive(Debug)]
 pub(crate) struct Traffic {
-    state: Mutex<State>,
+    state: Mutex<TrafficCounts>,
     flood: OnceLock<String>,
 }
 
 #[derive(Debug)]
-struct State {
+struct TrafficCounts {
     began: Instant,
     /// What may be sent, as it was at that moment.
     left: Amount,
@@ -111,7 +111,7 @@ impl Traffic {
     pub(crate) fn new() -> Self {
         let now = Instant::now();
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(TrafficCounts {
                 began: now,
                 left: BURST,
                 at: now,
@@ -176,7 +176,7 @@ fn too_large(block: usize) -> String {
     format!("{block} bytes of headers at once, expected {HEADERS_LIMIT} at most")
 }
 
-impl State {
+impl TrafficCounts {
     fn in_words(&self) -> String {
         let frames: u64 = self.frames.iter().sum();
         let counted = self.frames.iter().enumerate();

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use referee::{Address, Bot, BotDial, Game, Pool};
+use referee::{Address, Bot, BotDial, Pool, SeatedGame};
 use referee_core::{Foul, FoulKind, Limits, PerSeat, Seat, Seed};
 use referee_games::{Fixture, ready};
 use tokio::{
@@ -136,7 +136,7 @@ async fn foul(first: bool, last: Vec<u8>, piece: usize) -> Foul {
         let bot = Bot::at(Address::Unix("in memory".into()), LIMIT);
         Arc::new(bot.with_dial(dial.clone()))
     });
-    let game = Game {
+    let game = SeatedGame {
         fixture: Fixture {
             kind: referee_games::game("connect_four").unwrap(),
             game_id: "headers".to_owned(),

@@ -17,9 +17,9 @@ use arena_proto::{
 use bytes::Bytes;
 use parking_lot::Mutex;
 use prost::Message as _;
-use referee::{Address, Bot, Game, Pool};
+use referee::{Address, Bot, Pool, SeatedGame};
 use referee_core::{
-    Event, FoulKind, Kind, Limits, Record, Seat, Seed, Sight as _, Wire, testing::Bids,
+    Event, FoulKind, Limits, ListedGame, Record, Seat, Seed, Sight as _, Wire, testing::Bids,
 };
 use referee_games::Fixture;
 use tokio::{
@@ -37,7 +37,7 @@ use tonic::{
 
 type Sealed = Bids<false>;
 
-static BIDS: Kind<Sealed> = Kind::new();
+static BIDS: ListedGame<Sealed> = ListedGame::new();
 const SEATS: u8 = 3;
 /// A limit that nobody reaches.
 const AMPLE: Duration = Duration::from_secs(60);
@@ -147,7 +147,7 @@ async fn played(conducts: [Conduct; SEATS as usize]) -> Record {
     for conduct in conducts {
         bots.push(listening(conduct).await);
     }
-    let game = Game {
+    let game = SeatedGame {
         fixture: Fixture {
             kind: &BIDS,
             game_id: "sealed".to_owned(),

@@ -22,12 +22,12 @@ const KEPT: usize = 16;
 /// The bots that a worker has started or reached.
 pub struct BotPool {
     context: LaunchContext,
-    shared: Mutex<Shared>,
+    shared: Mutex<SharedBots>,
 }
 
 /// Bots whose processes play several chunks.
 #[derive(Default)]
-struct Shared {
+struct SharedBots {
     bots: Vec<SharedBot>,
     /// Counts the uses of bots.
     moment: u64,
@@ -37,7 +37,7 @@ struct Shared {
 
 struct SharedBot {
     wanted: LeasedBot,
-    running: Running,
+    running: StartedBot,
     /// In how many chunks it plays.
     chunks: usize,
     /// When it was used last.
@@ -45,13 +45,13 @@ struct SharedBot {
 }
 
 #[derive(Clone)]
-struct Running {
+struct StartedBot {
     bot: Arc<Bot>,
     gauge: Option<Arc<MemoryGauge>>,
 }
 
 /// The bots of one chunk, in order of its lineup.
-pub struct ChunkBots(Vec<Running>);
+pub struct ChunkBots(Vec<StartedBot>);
 
 impl BotPool {
     /// A pool without bots, which starts them in this context.
@@ -80,7 +80,7 @@ impl BotPool {
             self.use_up(lease)?;
         }
         let set = self.context.next_set();
-        let mut running: Vec<Running> = Vec::new();
+        let mut running: Vec<StartedBot> = Vec::new();
         for (place, bot) in lease.bots.iter().enumerate() {
             // Several of a lineup may be one entry.
             let before = &lease.bots[..place];
@@ -115,7 +115,7 @@ impl BotPool {
         Ok(())
     }
 
-    fn share(&self, bot: &LeasedBot, set: u64) -> io::Result<Running> {
+    fn share(&self, bot: &LeasedBot, set: u64) -> io::Result<StartedBot> {
         let mut shared = self.shared.lock();
         shared.moment += 1;
         let moment = shared.moment;
@@ -135,12 +135,12 @@ impl BotPool {
         Ok(running)
     }
 
-    fn start(&self, bot: &LeasedBot, set: u64) -> io::Result<Running> {
+    fn start(&self, bot: &LeasedBot, set: u64) -> io::Result<StartedBot> {
         let gauge = bot.options.measure_memory.then(Arc::default);
         let started = self
             .context
             .bot(&bot.entry, &bot.options, gauge.clone(), set)?;
-        Ok(Running {
+        Ok(StartedBot {
             bot: Arc::new(started),
             gauge,
         })
@@ -154,7 +154,7 @@ impl BotPool {
         {
             let mut shared = self.shared.lock();
             for (place, running) in bots.0.iter().enumerate() {
-                let is_it = |other: &Running| Arc::ptr_eq(&other.bot, &running.bot);
+                let is_it = |other: &StartedBot| Arc::ptr_eq(&other.bot, &running.bot);
                 if bots.0[..place].iter().any(is_it) {
                     continue;
                 }

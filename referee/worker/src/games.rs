@@ -3,19 +3,19 @@
 
 use std::{io, sync::Arc};
 
-use referee::{Address, Game, Live, PlayError, Pool};
+use referee::{Address, GameError, Live, Pool, SeatedGame};
 use referee_core::Record;
 use referee_games::Fixture;
 use tokio::sync::mpsc;
 
 use crate::{BotPool, ChunkBots, DispatchError, Packer, Summary, lease::Lease};
-use referee_bots::archive::{ArchiveHash, CacheError, Held};
+use referee_bots::archive::{ArchiveHash, CacheError, UnpackedArchive};
 
 /// A game's result, and its packed record where it is wanted.
-pub type Packed = (Summary, Option<Vec<u8>>);
+pub type PackedResult = (Summary, Option<Vec<u8>>);
 
 /// A game of a chunk that is about to be played.
-pub struct ChunkGame<'a> {
+pub struct LeasedGame<'a> {
     /// What is to be played.
     pub fixture: Fixture,
     /// Who sits where: for each seat a place in the lineup.
@@ -40,7 +40,7 @@ pub trait Games: Send + Sync + 'static {
         &self,
         hash: ArchiveHash,
         packed: Vec<u8>,
-    ) -> impl Future<Output = Result<Option<Held>, WorkError>> + Send {
+    ) -> impl Future<Output = Result<Option<UnpackedArchive>, WorkError>> + Send {
         let _ = (hash, packed);
         std::future::ready(Ok(None))
     }
@@ -52,8 +52,8 @@ pub trait Games: Send + Sync + 'static {
     fn play(
         &self,
         bots: &Self::Bots,
-        game: ChunkGame<'_>,
-    ) -> impl Future<Output = Result<Record, PlayError>> + Send;
+        game: LeasedGame<'_>,
+    ) -> impl Future<Output = Result<Record, GameError>> + Send;
 
     /// What came of a game, and its packed record where that is wanted. None where a thread
     /// has panicked.
@@ -61,7 +61,7 @@ pub trait Games: Send + Sync + 'static {
         &self,
         record: Record,
         wants_record: bool,
-    ) -> impl Future<Output = Option<Packed>> + Send;
+    ) -> impl Future<Output = Option<PackedResult>> + Send;
 
     /// Takes the bots of a chunk back. Gives for each bot of the lineup the most memory that
     /// a process of it has added, where it was measured.
@@ -105,7 +105,7 @@ pub enum WorkError {
         game_id: String,
         /// Why not.
         #[source]
-        error: PlayError,
+        error: GameError,
     },
     /// A thread that packs records has panicked.
     #[error("could not pack a record")]
@@ -133,7 +133,11 @@ impl Games for BotGames {
             .map_err(WorkError::Archive)
     }
 
-    async fn unpack(&self, hash: ArchiveHash, packed: Vec<u8>) -> Result<Option<Held>, WorkError> {
+    async fn unpack(
+        &self,
+        hash: ArchiveHash,
+        packed: Vec<u8>,
+    ) -> Result<Option<UnpackedArchive>, WorkError> {
         let Some(cache) = self.bots.context().archives().cloned() else {
             return Ok(None);
         };
@@ -147,8 +151,8 @@ impl Games for BotGames {
         self.bots.take(lease)
     }
 
-    async fn play(&self, bots: &ChunkBots, game: ChunkGame<'_>) -> Result<Record, PlayError> {
-        let game = Game {
+    async fn play(&self, bots: &ChunkBots, game: LeasedGame<'_>) -> Result<Record, GameError> {
+        let game = SeatedGame {
             fixture: game.fixture,
             bots: game.order.iter().map(|&place| bots.at(place)).collect(),
             watch: game.watch,
@@ -156,7 +160,7 @@ impl Games for BotGames {
         game.play(&self.pool).await
     }
 
-    async fn pack(&self, record: Record, wants_record: bool) -> Option<Packed> {
+    async fn pack(&self, record: Record, wants_record: bool) -> Option<PackedResult> {
         self.packer.pack(record, wants_record).await
     }
 

@@ -10,7 +10,7 @@ use std::{
 use referee_core::{Record, pack};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{Summary, games::Packed};
+use crate::{Summary, games::PackedResult};
 
 /// After each batch a thread waits so long, so that games that end at about the same
 /// time share a batch: waking up for each of them costs more than the work itself.
@@ -21,14 +21,14 @@ const BATCH: usize = 256;
 /// A few threads that summarise and pack.
 #[derive(Debug)]
 pub struct Packer {
-    queues: Vec<mpsc::UnboundedSender<Job>>,
+    queues: Vec<mpsc::UnboundedSender<PackJob>>,
     next: AtomicUsize,
 }
 
 #[derive(Debug)]
-struct Job {
+struct PackJob {
     record: Record,
-    done: oneshot::Sender<Packed>,
+    done: oneshot::Sender<PackedResult>,
 }
 
 impl Packer {
@@ -52,19 +52,19 @@ impl Packer {
 
     /// Summarises a game, and packs its record where that is wanted. None where a
     /// thread has panicked.
-    pub(crate) async fn pack(&self, record: Record, wants_record: bool) -> Option<Packed> {
+    pub(crate) async fn pack(&self, record: Record, wants_record: bool) -> Option<PackedResult> {
         if !wants_record {
             // This costs less than waking up a thread.
             return Some((Summary::of(&record, record.play_hash()), None));
         }
         let (done, packed) = oneshot::channel();
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.queues.len();
-        self.queues[next].send(Job { record, done }).ok()?;
+        self.queues[next].send(PackJob { record, done }).ok()?;
         packed.await.ok()
     }
 }
 
-fn work(mut jobs: mpsc::UnboundedReceiver<Job>) {
+fn work(mut jobs: mpsc::UnboundedReceiver<PackJob>) {
     let mut batch = Vec::new();
     while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
         let packed: Vec<_> = batch
@@ -79,7 +79,7 @@ fn work(mut jobs: mpsc::UnboundedReceiver<Job>) {
     }
 }
 
-fn packed(record: &Record) -> Packed {
+fn packed(record: &Record) -> PackedResult {
     let (text, play_hash) = record.sealed();
     (Summary::of(record, play_hash), Some(pack::pack(&text)))
 }

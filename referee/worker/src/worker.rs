@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use crate::{
-    Abilities, ChunkGame, Dispatch, Games, Stop, WorkError,
+    Abilities, Dispatch, Games, LeasedGame, Stop, WorkError,
     lease::{
         Assignment, GameKey, GameReport, GiveBack, Lease, LeaseReply, LeaseRequest, LiveUpdate,
         Scope, SessionId,
@@ -77,18 +77,18 @@ impl ChunkBounds {
 }
 
 /// A chunk while it is played.
-struct Chunk<D, G: Games> {
+struct LeasedChunk<D, G: Games> {
     worker: Arc<Worker<D, G>>,
     lease: Lease,
     kind: &'static dyn GameKind,
     bots: G::Bots,
-    progress: Mutex<Progress>,
+    progress: Mutex<ChunkProgress>,
     /// How many games have been reported.
     reported: AtomicU32,
 }
 
 #[derive(Default)]
-struct Progress {
+struct ChunkProgress {
     unplayed: Vec<GameKey>,
     /// What each place has spent of its budget in a series.
     spent: BTreeMap<usize, Duration>,
@@ -161,7 +161,7 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
             true => 1,
             false => self.games_at_once.max(1),
         };
-        let chunk = Arc::new(Chunk {
+        let chunk = Arc::new(LeasedChunk {
             worker: self,
             lease,
             kind,
@@ -186,7 +186,7 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
                 () = chunk.keep() => Ok(()),
             }
         };
-        let Some(Chunk {
+        let Some(LeasedChunk {
             worker,
             lease,
             bots,
@@ -213,7 +213,7 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
     }
 }
 
-impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
+impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
     /// Renews the lease until it is lost.
     async fn keep(&self) {
         let id = self.lease.id;
@@ -321,7 +321,7 @@ impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
         &self,
         assignment: &'a Assignment,
     ) -> (
-        ChunkGame<'a>,
+        LeasedGame<'a>,
         Option<mpsc::UnboundedReceiver<referee::Live>>,
     ) {
         let order = &assignment.order;
@@ -333,7 +333,7 @@ impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
             PerSeat::default()
         };
         let (watch, moves) = self.lease.live.then(mpsc::unbounded_channel).unzip();
-        let game = ChunkGame {
+        let game = LeasedGame {
             fixture: Fixture {
                 kind: self.kind,
                 game_id: assignment.game_id.clone(),

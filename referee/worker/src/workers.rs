@@ -12,7 +12,7 @@ use crate::{
 use referee_bots::LaunchContext;
 
 /// Workers that share the bots and the threads of a process.
-pub struct Workers {
+pub struct WorkerGroup {
     games: Arc<BotGames>,
     /// How many games they play at once.
     concurrency: usize,
@@ -32,7 +32,7 @@ pub struct WorkerIdentity {
     pub scope: Option<Scope>,
 }
 
-impl Workers {
+impl WorkerGroup {
     /// Starts the threads of workers that play so many games at once.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use referee_bots::{BotAddress, BotOptions, Entry, LaunchOptions, Schemes};
 use referee_core::{FoulKind, Limits, Seed};
 use referee_worker::{
     Abilities, BotGames, BotPool, ChunkBounds, Dispatch, DispatchError, Packer, Stop, WorkError,
-    Worker, WorkerIdentity, Workers,
+    Worker, WorkerGroup, WorkerIdentity,
     lease::{
         Assignment, ChunkId, GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply,
         LeaseRequest, LeasedBot, ReportReply, RunId,
@@ -348,7 +348,7 @@ async fn run_within(bounds: ChunkBounds, at_once: usize, dispatch: &Arc<Replies>
     let context = LaunchOptions::new(Command::new("cat"))
         .open(".".into())
         .unwrap();
-    let workers = Workers::start(context, at_once).unwrap();
+    let workers = WorkerGroup::start(context, at_once).unwrap();
     let workers = workers.with_bounds(bounds);
     let who = WorkerIdentity {
         name: "worker".to_owned(),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::future::join_all;
-use referee::{Bot, Game, Pool};
+use referee::{Bot, Pool, SeatedGame};
 use referee_bots::{BotOptions, Entry, LaunchContext};
 use referee_core::{PerSeat, Record, Seat, Seed};
 use referee_games::Fixture;
@@ -52,7 +52,7 @@ impl<'a> LocalReferee<'a> {
         let name = &villain.entry.name;
         let bot = &self.bots[name.as_str()][seat.index()];
         let players = in_order(name.clone(), "opponent".to_owned(), seat);
-        let game = Game {
+        let game = SeatedGame {
             fixture: Fixture {
                 kind: self.villains.game,
                 setup: villain.setup.clone(),

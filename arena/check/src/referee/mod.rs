@@ -142,11 +142,11 @@ pub enum RefereeError {
         game_id: String,
         /// Why not.
         #[source]
-        error: referee::PlayError,
+        error: referee::GameError,
     },
 }
 
-enum Judge<'a> {
+enum ExaminedReferee<'a> {
     Local(LocalReferee<'a>),
     Remote(Box<RemoteReferee<'a>>),
 }
@@ -166,7 +166,7 @@ pub async fn check_referee<E: From<RefereeError>>(
     stop: &Stop,
     mut each: impl FnMut(VillainResult) -> Result<(), E>,
 ) -> Result<usize, E> {
-    let judge = Judge::new(referee, villains, context).await?;
+    let judge = ExaminedReferee::new(referee, villains, context).await?;
     let tried = async {
         let results = stream::iter(&villains.villains)
             .take_until(stop.finishing())
@@ -187,13 +187,13 @@ pub async fn check_referee<E: From<RefereeError>>(
     };
     let tried = tried.await;
     match judge {
-        Judge::Local(local) => local.stop().await,
-        Judge::Remote(remote) => remote.stop().await,
+        ExaminedReferee::Local(local) => local.stop().await,
+        ExaminedReferee::Remote(remote) => remote.stop().await,
     }
     tried
 }
 
-impl<'a> Judge<'a> {
+impl<'a> ExaminedReferee<'a> {
     async fn new(
         referee: &'a RefereeUnderTest,
         villains: &'a VillainCases,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use arena_proto::arena::v1::{
     GameSpec, Limits, Player, game_event::Event, referee_client::RefereeClient,
 };
-use referee::{Address, Process, causes};
-use referee_bots::{Entry, LaunchContext, Source};
+use referee::{Address, BotProcess, causes};
+use referee_bots::{Entry, LaunchContext, LaunchTarget};
 use referee_core::{Record, Seat};
 use tokio::{
     io::copy_bidirectional,
@@ -41,7 +41,7 @@ pub(super) struct RemoteReferee<'a> {
 /// A villain's process, which listens on a socket of its own, and the port that
 /// leads there.
 struct Reachable {
-    process: Process,
+    process: BotProcess,
     address: String,
     forwarding: JoinHandle<()>,
 }
@@ -157,7 +157,7 @@ impl Reachable {
         context: &LaunchContext,
     ) -> Result<Self, RefereeError> {
         let source = context.source(entry, &OPTIONS, None, 0);
-        let Source::Process(launch) = source.map_err(RefereeError::Socket)? else {
+        let LaunchTarget::Process(launch) = source.map_err(RefereeError::Socket)? else {
             unreachable!("villains are programs");
         };
         let started = launch.start().await;

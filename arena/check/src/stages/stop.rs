@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use arena_events::check::{FindingName, SkipCause, StageFigure};
-use referee::{Process, STOP_GRACE, StopReport, proc::CoreWait};
+use referee::{BotProcess, STOP_GRACE, StopReport, proc::CoreWait};
 use tokio::task::spawn_blocking;
 
 use crate::{
@@ -51,7 +51,7 @@ pub(crate) async fn stop(examiner: &mut Examiner<'_>) -> Result<StageOutcome, Ha
 }
 
 /// Stops it, and says how long it has waited for a core meanwhile.
-async fn stop_watched(process: &Arc<Process>) -> Result<(Option<StopReport>, Duration), Halt> {
+async fn stop_watched(process: &Arc<BotProcess>) -> Result<(Option<StopReport>, Duration), Halt> {
     const LOOK_EVERY: Duration = Duration::from_millis(50);
     let id = process.id();
     let look = || async move { spawn_blocking(move || CoreWait::of_family(id)).await };

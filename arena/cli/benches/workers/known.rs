@@ -5,14 +5,14 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
-use referee::PlayError;
+use referee::GameError;
 use referee_bots::archive::ArchiveHash;
 use referee_core::{Record, pack};
 use referee_games::{GAMES, Sitting};
 use referee_net::{DialOptions, channel};
 use referee_worker::{
-    Abilities, ChunkBounds, ChunkGame, Dispatch, DispatchError, Games, Machine, Packed, Stop,
-    Summary, WorkError, Worker,
+    Abilities, ChunkBounds, Dispatch, DispatchError, Games, LeasedGame, Machine, PackedResult,
+    Stop, Summary, WorkError, Worker,
     lease::{
         GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply, LeaseRequest, LiveUpdate,
         ReportReply, SessionId,
@@ -23,7 +23,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The games that are known, by what they are called.
-pub(crate) type Known = Arc<Mutex<HashMap<String, (Record, Packed)>>>;
+pub(crate) type Known = Arc<Mutex<HashMap<String, (Record, PackedResult)>>>;
 
 /// What a worker that doesn't play has seen.
 #[derive(Default)]
@@ -121,7 +121,7 @@ impl Games for KnownGames {
         Ok(())
     }
 
-    async fn play(&self, (): &(), game: ChunkGame<'_>) -> Result<Record, PlayError> {
+    async fn play(&self, (): &(), game: LeasedGame<'_>) -> Result<Record, GameError> {
         if !self.pause.is_zero() {
             tokio::time::sleep(self.pause).await;
         }
@@ -139,7 +139,7 @@ impl Games for KnownGames {
         Ok(record)
     }
 
-    async fn pack(&self, record: Record, _: bool) -> Option<Packed> {
+    async fn pack(&self, record: Record, _: bool) -> Option<PackedResult> {
         let known = self.known.lock();
         known
             .get(&record.header.game_id)

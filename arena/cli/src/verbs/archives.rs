@@ -7,7 +7,7 @@ use arena_store::{NewArchive, Store};
 use arena_tournament::unix_ms;
 use referee_bots::{
     Entry,
-    archive::{ArchiveCache, ArchiveHash, Held, Packed},
+    archive::{ArchiveCache, ArchiveHash, Packed, UnpackedArchive},
 };
 use referee_cli::CacheArgs;
 use referee_core::printable;
@@ -22,12 +22,15 @@ const UNUSED: i64 = 60 * 60 * 1000;
 #[derive(Clone, Debug)]
 pub(crate) struct Archives {
     pub(crate) cache: Arc<ArchiveCache>,
-    _held: Vec<Held>,
+    _held: Vec<UnpackedArchive>,
 }
 
 impl Archives {
     /// Unpacks an archive that was just packed.
-    pub(crate) fn unpack(cache: &CacheArgs, packed: &Packed) -> anyhow::Result<(Archives, Held)> {
+    pub(crate) fn unpack(
+        cache: &CacheArgs,
+        packed: &Packed,
+    ) -> anyhow::Result<(Archives, UnpackedArchive)> {
         let cache = Arc::new(cache.open()?);
         let held = cache.insert(&packed.hash, &packed.bytes)?;
         let archives = Archives {

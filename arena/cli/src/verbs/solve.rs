@@ -12,7 +12,7 @@ use arena_events::{
 use arena_terminal::Format;
 use arena_tournament::parse_limit;
 use clap::{Args, Subcommand};
-use edge::{Board, Engine, Exactness, Limit, Options, Square};
+use edge::{Discs, Exactness, OthelloEngine, OthelloEngineOptions, SearchLimit, Square};
 
 use crate::{
     End,
@@ -54,7 +54,7 @@ impl Solve {
 
 /// A board, and whether Black moves.
 struct Position {
-    board: Board,
+    board: Discs,
     is_black: bool,
 }
 
@@ -71,14 +71,16 @@ impl Othello {
                 board.empties()
             ));
         }
-        let mut engine = Engine::new(Options {
+        let mut engine = OthelloEngine::new(OthelloEngineOptions {
             table_bytes: 256 << 20,
-            ..Options::default()
+            ..OthelloEngineOptions::default()
         })?;
         let began = Instant::now();
-        let limit = Limit {
+        let limit = SearchLimit {
             uncut: self.time.is_none(),
-            ..self.time.map_or_else(Limit::default, Limit::time)
+            ..self
+                .time
+                .map_or_else(SearchLimit::default, SearchLimit::time)
         };
         let scores = engine.scores(board, limit);
         let took = began.elapsed();
@@ -142,7 +144,7 @@ fn drawn(position: &Position) -> String {
 
 impl Position {
     fn squares(&self) -> impl Iterator<Item = char> {
-        let Board { own, other } = self.board;
+        let Discs { own, other } = self.board;
         let (black, white) = match self.is_black {
             true => (own, other),
             false => (other, own),
@@ -168,7 +170,7 @@ fn position(written: &str) -> Result<Position, String> {
     if written.chars().all(|c| c.is_ascii_alphanumeric()) && written.len() != 64 {
         return after(written);
     }
-    let board = written.parse::<Board>().map_err(|error| {
+    let board = written.parse::<Discs>().map_err(|error| {
         format!(
             "{}: {error}; expected 64 squares, a space and X or O, or moves such as f5d6c3",
             referee_core::printable(written)
@@ -183,7 +185,7 @@ fn position(written: &str) -> Result<Position, String> {
 /// The position after these moves. Who has none passes.
 fn after(moves: &str) -> Result<Position, String> {
     let mut position = Position {
-        board: Board::START,
+        board: Discs::START,
         is_black: true,
     };
     let letters: Vec<char> = moves.chars().collect();

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use referee::{Access, Serve};
+use referee::{ServeOptions, ServiceAccess};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -125,11 +125,11 @@ fn a_referee_that_runs_somewhere_is_asked_in_the_same_way() {
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
     let stopping = stop.clone();
-    let serve = Serve {
+    let serve = ServeOptions {
         threads: 1,
         max_games: 100,
         grace: Duration::from_secs(1),
-        access: Access::default(),
+        access: ServiceAccess::default(),
     };
     let served = thread::spawn(move || runtime.block_on(serve.run(listener, stopping)));
 

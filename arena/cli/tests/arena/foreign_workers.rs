@@ -6,12 +6,12 @@ use std::{fs, sync::Arc, time::Duration};
 use arena_proto::arena::v1::{
     self as proto, attend_request::Message, dispatch_client::DispatchClient,
 };
-use referee::PlayError;
+use referee::GameError;
 use referee_core::{PerSeat, Record, Seat, Verdict, pack};
 use referee_games::{Fixture, Sitting, game};
 use referee_net::{DialOptions, Target, channel};
 use referee_worker::{
-    Abilities, ChunkBounds, ChunkGame, Dispatch as _, Games, Machine, Packed, Stop, Summary,
+    Abilities, ChunkBounds, Dispatch as _, Games, LeasedGame, Machine, PackedResult, Stop, Summary,
     WorkError, Worker,
     lease::{GameReport, Lease, LeaseReply, LeaseRequest, ReportReply, SessionId},
     remote::{RemoteDispatch, RemoteOptions, wire},
@@ -338,7 +338,7 @@ impl Games for Forged {
         Ok(())
     }
 
-    async fn play(&self, (): &(), game: ChunkGame<'_>) -> Result<Record, PlayError> {
+    async fn play(&self, (): &(), game: LeasedGame<'_>) -> Result<Record, GameError> {
         // The first legal move, again and again.
         let mut record = Sitting::new(game.fixture)?.play_out(|_, _, _| 0);
         if let Verdict::Finished { outcome, .. } = &mut record.result.verdict {
@@ -347,7 +347,7 @@ impl Games for Forged {
         Ok(record)
     }
 
-    async fn pack(&self, record: Record, _: bool) -> Option<Packed> {
+    async fn pack(&self, record: Record, _: bool) -> Option<PackedResult> {
         let (text, play_hash) = record.sealed();
         Some((Summary::of(&record, play_hash), Some(pack::pack(&text))))
     }

@@ -19,9 +19,9 @@ use tonic::{
     server::NamedService,
 };
 
-use super::{DispatchService, Shared};
+use super::{DispatchService, ServiceState};
 use crate::{
-    Access, AccessError, Storage,
+    AccessError, Storage, WorkerAccess,
     access::{Credentials, check, worker_with},
 };
 
@@ -33,13 +33,13 @@ pub(super) const MOST_UNKNOWN: usize = 64;
 /// The service, which refuses a call by its headers. Only what passes is read.
 pub struct Admitted<S: Storage> {
     inner: DispatchServer<DispatchService<S>>,
-    shared: Arc<Shared<S>>,
+    shared: Arc<ServiceState<S>>,
 }
 
 impl<S: Storage> Admitted<S> {
     pub(super) const fn new(
         inner: DispatchServer<DispatchService<S>>,
-        shared: Arc<Shared<S>>,
+        shared: Arc<ServiceState<S>>,
     ) -> Self {
         Self { inner, shared }
     }
@@ -79,7 +79,7 @@ impl<S: Storage> Service<http::Request<Body>> for Admitted<S> {
     }
 }
 
-impl<S: Storage> Shared<S> {
+impl<S: Storage> ServiceState<S> {
     /// Whether whoever sends these headers may say anything.
     async fn admit(&self, parts: &http::request::Parts) -> Result<(), Status> {
         let headers = MetadataMap::from_headers(parts.headers.clone());
@@ -107,7 +107,7 @@ impl<S: Storage> Shared<S> {
         let worker = match (&shown.token, &shown.certificate) {
             (Some(token), _) => Some(worker_with(token, workers).ok_or(AccessError::Unknown)?),
             (None, Some(name)) => workers.iter().find(|worker| worker.name == *name),
-            (None, None) if self.options.access == Access::Known => {
+            (None, None) if self.options.access == WorkerAccess::Known => {
                 return Err(AccessError::NoToken);
             }
             (None, None) => None,

@@ -20,8 +20,8 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Status, Streaming};
 
-use super::{Replies, Shared, invalid};
-use crate::{Storage, access::Credentials, sessions::Session};
+use super::{Replies, ServiceState, invalid};
+use crate::{Storage, access::Credentials, sessions::JoinedSession};
 
 /// How long a worker has for its first message.
 const JOIN_LIMIT: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ const JOIN_LIMIT: Duration = Duration::from_secs(10);
 const QUEUE: usize = 64;
 
 pub(super) async fn attend<S: Storage>(
-    shared: Arc<Shared<S>>,
+    shared: Arc<ServiceState<S>>,
     request: Request<Streaming<proto::AttendRequest>>,
 ) -> Result<Replies<proto::AttendReply>, Status> {
     if !shared.tournaments.has_looked() {
@@ -61,7 +61,7 @@ pub(super) async fn attend<S: Storage>(
     let (down, replies) = mpsc::channel(QUEUE);
     let number = shared.streams.fetch_add(1, Ordering::Relaxed);
     let can = Arc::new(Abilities::Remote(machine));
-    let session = Session::new(
+    let session = JoinedSession::new(
         worker.name.clone(),
         shown.proof(),
         can,
@@ -136,7 +136,7 @@ fn describe(join: &proto::Join) -> WorkerStatus {
 
 /// Hears a worker until its stream ends; true where the worker has ended it itself.
 async fn hear<S: Storage>(
-    shared: &Shared<S>,
+    shared: &ServiceState<S>,
     id: SessionId,
     mut up: Streaming<proto::AttendRequest>,
 ) -> bool {
@@ -175,7 +175,7 @@ async fn hear<S: Storage>(
 
 /// Renews what a session has, and tells it what it has no more.
 async fn renewed<S: Storage>(
-    shared: &Shared<S>,
+    shared: &ServiceState<S>,
     id: SessionId,
     renew: proto::Renew,
 ) -> Result<(), Status> {

@@ -15,16 +15,16 @@ use referee_worker::{
 };
 use tonic::Status;
 
-use super::{Examines, Replays, Shared, failed, invalid};
-use crate::{AccessError, Storage, running::Running};
+use super::{Examines, Replays, ServiceState, failed, invalid};
+use crate::{AccessError, Storage, running::RunningTournament};
 
 /// So many of the first games of a process are replayed, whatever the sample.
 const FIRST: u64 = 20;
 
 /// A reported game.
-struct Reported<S: Storage> {
+struct ReportedGame<S: Storage> {
     /// Its tournament, where it is being played.
-    running: Option<Arc<Running<S>>>,
+    running: Option<Arc<RunningTournament<S>>>,
     lease: LeaseId,
     key: GameKey,
     record: Vec<u8>,
@@ -37,13 +37,13 @@ struct Reported<S: Storage> {
 type Examined = Result<Option<Summary>, FaultKind>;
 
 pub(super) async fn report<S: Storage>(
-    shared: &Arc<Shared<S>>,
+    shared: &Arc<ServiceState<S>>,
     session: SessionId,
     worker: &str,
     games: Vec<proto::GameReport>,
 ) -> Result<Vec<ReportReply>, Status> {
     let games = games.into_iter().map(|game| read(shared, session, game));
-    let games: Vec<Reported<S>> = games.collect::<Result<_, _>>()?;
+    let games: Vec<ReportedGame<S>> = games.collect::<Result<_, _>>()?;
     let (games, examined) = examine(shared, games).await?;
     for (game, found) in games.iter().zip(&examined) {
         if let Err(fault) = found {
@@ -80,10 +80,10 @@ pub(super) async fn report<S: Storage>(
 }
 
 async fn take<S: Storage>(
-    shared: &Shared<S>,
+    shared: &ServiceState<S>,
     session: SessionId,
     worker: &str,
-    game: Reported<S>,
+    game: ReportedGame<S>,
     found: Examined,
 ) -> Result<ReportReply, TournamentError> {
     let Some(running) = game.running else {
@@ -109,10 +109,10 @@ async fn take<S: Storage>(
 }
 
 fn read<S: Storage>(
-    shared: &Shared<S>,
+    shared: &ServiceState<S>,
     session: SessionId,
     game: proto::GameReport,
-) -> Result<Reported<S>, Status> {
+) -> Result<ReportedGame<S>, Status> {
     let lease = wire::lease_id(game.lease).map_err(invalid)?;
     let first = shared
         .sessions
@@ -132,7 +132,7 @@ fn read<S: Storage>(
         })
         .err()
     });
-    Ok(Reported {
+    Ok(ReportedGame {
         running,
         lease,
         key,
@@ -144,9 +144,9 @@ fn read<S: Storage>(
 
 /// Examines records, where it may on a thread that may compute for long.
 async fn examine<S: Storage>(
-    shared: &Shared<S>,
-    games: Vec<Reported<S>>,
-) -> Result<(Vec<Reported<S>>, Vec<Examined>), Status> {
+    shared: &ServiceState<S>,
+    games: Vec<ReportedGame<S>>,
+) -> Result<(Vec<ReportedGame<S>>, Vec<Examined>), Status> {
     let permit = shared.examiners.clone().acquire_owned().await;
     let work = move || {
         let _permit = permit;
@@ -169,10 +169,10 @@ async fn examine<S: Storage>(
 
 /// Shuts a worker out for a game that was not played so, and names both.
 async fn refuse<S: Storage>(
-    shared: &Shared<S>,
+    shared: &ServiceState<S>,
     session: SessionId,
     worker: &str,
-    game: &Reported<S>,
+    game: &ReportedGame<S>,
     fault: &FaultKind,
 ) -> AccessError {
     let tournament = game.running.as_ref().map_or("", |running| &running.name);

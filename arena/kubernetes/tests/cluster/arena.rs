@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_kubernetes::{Source, Tournament, Wanted};
+use arena_kubernetes::{PodTournament, TournamentSource, WantedTournaments};
 use arena_ladder::{ScheduleShape, Sprt};
 use arena_tournament::{
     Definition, DispatchOptions, Dispatcher, Isolation, MemoryResults, Plan, Results as _, Silent,
@@ -52,7 +52,7 @@ pub(crate) struct Arena {
 #[derive(Default)]
 struct Known {
     /// What it has offered, and whether that may have changed.
-    offered: Option<Vec<Tournament>>,
+    offered: Option<Vec<PodTournament>>,
     troubles: Vec<String>,
     accepted: u64,
     away: Away,
@@ -353,15 +353,15 @@ impl Arena {
     }
 }
 
-impl Source for Arena {
-    fn wanted(&self) -> Option<Wanted> {
+impl TournamentSource for Arena {
+    fn wanted(&self) -> Option<WantedTournaments> {
         let dispatcher = self.dispatcher()?;
         let mut known = self.known.lock();
         match known.away {
             Away::No => {}
             Away::Unknown => return None,
             Away::Elsewhere => {
-                return Some(Wanted {
+                return Some(WantedTournaments {
                     tournaments: Vec::new(),
                     others: [NAME.to_owned()].into(),
                 });
@@ -372,7 +372,7 @@ impl Source for Arena {
                 return Vec::new();
             }
             let open = dispatcher.open_matches(self.cup.games, self.most);
-            vec![Tournament::new(
+            vec![PodTournament::new(
                 &self.plan.root.commitment(),
                 NAME.to_owned(),
                 self.cup.isolation,
@@ -381,9 +381,9 @@ impl Source for Arena {
                 &open,
             )]
         });
-        Some(Wanted {
+        Some(WantedTournaments {
             tournaments: offered.clone(),
-            ..Wanted::default()
+            ..WantedTournaments::default()
         })
     }
 

@@ -203,7 +203,7 @@ impl Run {
             instance: "another".to_owned(),
             ..self.scenario.settings.clone()
         };
-        let tournament = arena_kubernetes::Tournament {
+        let tournament = arena_kubernetes::PodTournament {
             key: "0123456789".to_owned(),
             name: "another".to_owned(),
             isolation: self.scenario.cup.isolation,
@@ -211,7 +211,7 @@ impl Run {
             memory_mib: None,
             matches: Vec::new(),
         };
-        let of = arena_kubernetes::Match {
+        let of = arena_kubernetes::PodMatch {
             number: 0,
             bots: Vec::new(),
             chunks: 1,

@@ -17,8 +17,8 @@ use super::listed::joined;
 use super::match_up::{MatchPlace, MatchRules, MatchUp, Walkover, unplayed};
 use super::set_aside::{self, FailedDeals};
 use super::{
-    Decider, Match, NotScheduled, Participant, Ranked, Remark, Round, Schedule, SetAside,
-    SetAsideReason, Stage,
+    Decider, Match, MatchStage, NotScheduled, Participant, Ranked, Remark, Round, Schedule,
+    SetAside, SetAsideReason,
 };
 use crate::{Entrant, Field, Group, GroupScore, MatchId};
 
@@ -353,14 +353,14 @@ impl Schedule for Elimination {
         0..self.states.len() as u32
     }
 
-    fn stage(&self, id: MatchId) -> Stage {
+    fn stage(&self, id: MatchId) -> MatchStage {
         match self.states.get(id.0 as usize) {
-            Some(state) if state.order.is_some() => Stage::Over,
+            Some(state) if state.order.is_some() => MatchStage::Over,
             Some(BracketMatch {
                 match_up: Some(match_up),
                 ..
             }) => match_up.stage(id.0, &self.rules),
-            _ => Stage::Pending,
+            _ => MatchStage::Pending,
         }
     }
 

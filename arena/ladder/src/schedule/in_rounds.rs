@@ -12,8 +12,8 @@ use super::match_up::{MatchRules, MatchUp, Walkover, unplayed};
 use super::set_aside::{self, FailedDeals};
 use super::tables::sizes;
 use super::{
-    KEPT_ROUNDS, Match, NotScheduled, Participant, Ranked, Remark, Round, Schedule, SetAside,
-    SetAsideReason, Stage,
+    KEPT_ROUNDS, Match, MatchStage, NotScheduled, Participant, Ranked, Remark, Round, Schedule,
+    SetAside, SetAsideReason,
 };
 use crate::{Entrant, Field, Group, GroupScore, Lineup, MatchId};
 
@@ -298,18 +298,18 @@ impl<P: RoundPairing> Schedule for InRounds<P> {
         number(self.forgotten)..number(self.begun())
     }
 
-    fn stage(&self, id: MatchId) -> Stage {
+    fn stage(&self, id: MatchId) -> MatchStage {
         let round = (id.0 / self.per_round) as usize;
         let Some(kept) = round.checked_sub(self.forgotten) else {
-            return Stage::Over;
+            return MatchStage::Over;
         };
         let Some(kept) = self.rounds.get(kept) else {
-            return Stage::Pending;
+            return MatchStage::Pending;
         };
         match kept.matches.get((id.0 % self.per_round) as usize) {
             Some(match_up) => match_up.stage(id.0, &self.rules),
             // A bye, or no match.
-            None => Stage::Over,
+            None => MatchStage::Over,
         }
     }
 

@@ -12,8 +12,8 @@ use std::ops::Range;
 use super::match_up::{MatchRules, MatchUp, players, unplayed};
 use super::set_aside::{self, FailedDeals};
 use super::{
-    Match, NotScheduled, Ranked, Remark, Round, Schedule, SetAside, SetAsideReason, SetAsideRule,
-    Stage,
+    Match, MatchStage, NotScheduled, Ranked, Remark, Round, Schedule, SetAside, SetAsideReason,
+    SetAsideRule,
 };
 use crate::{Entrant, Field, Group, GroupScore, Lineup, MatchId};
 
@@ -34,13 +34,13 @@ pub(super) struct Listed {
     /// All matches before this one are over.
     frontier: usize,
     /// For each match the failed deals that have not been judged.
-    failures: BTreeMap<usize, VecDeque<Failure>>,
+    failures: BTreeMap<usize, VecDeque<FailedDeal>>,
     entrants: Vec<ListedEntrant>,
 }
 
 /// A deal that an entrant has failed.
 #[derive(Clone, Copy, Debug)]
-struct Failure {
+struct FailedDeal {
     entrant: Entrant,
     failed: FailedDeals,
 }
@@ -110,14 +110,14 @@ impl Listed {
     }
 
     /// The next failed deal of the match at the frontier, among its counted groups.
-    fn passed_failure(&mut self) -> Option<Failure> {
+    fn passed_failure(&mut self) -> Option<FailedDeal> {
         if self.annulled(&self.lineups[self.frontier]) {
             return None;
         }
         self.failures.get_mut(&self.frontier)?.pop_front()
     }
 
-    fn judge(&mut self, failure: Failure) {
+    fn judge(&mut self, failure: FailedDeal) {
         let listed = &mut self.entrants[failure.entrant.index()];
         listed.failed.add(failure.failed);
         listed.aside = listed.failed.reason(self.set_aside, listed.planned);
@@ -166,7 +166,7 @@ impl Schedule for Listed {
             for (place, faults) in match_up.places().iter().zip(&counted.faults) {
                 let failed = FailedDeals::of(faults, counted.games);
                 if let Some(entrant) = place.entrant.filter(|_| failed.any()) {
-                    let failure = Failure { entrant, failed };
+                    let failure = FailedDeal { entrant, failed };
                     self.failures.entry(id).or_default().push_back(failure);
                 }
             }
@@ -185,16 +185,16 @@ impl Schedule for Listed {
         0..self.lineups.len() as u32
     }
 
-    fn stage(&self, id: MatchId) -> Stage {
+    fn stage(&self, id: MatchId) -> MatchStage {
         let Some(lineup) = self.lineups.get(id.0 as usize) else {
-            return Stage::Pending;
+            return MatchStage::Pending;
         };
         match self.begun.get(id.0 as usize) {
-            _ if self.annulled(lineup) => Stage::Over,
+            _ if self.annulled(lineup) => MatchStage::Over,
             Some(match_up) => match_up.stage(id.0, &self.rules),
             None => {
                 let first = self.rules.first(id.0);
-                Stage::Open {
+                MatchStage::Open {
                     lineup: lineup.clone(),
                     groups: first..first + self.rules.deals,
                     left: self.rules.deals,

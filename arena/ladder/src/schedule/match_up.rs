@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::set_aside::FailedDeals;
-use super::{Match, Participant, SetAsideReason, SetAsideRule, Stage};
+use super::{Match, MatchStage, Participant, SetAsideReason, SetAsideRule};
 use crate::{Entrant, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, Sprt};
 
 /// What all matches of a schedule have in common.
@@ -300,13 +300,13 @@ impl MatchUp {
     }
 
     /// What is to be played of it.
-    pub(super) fn stage(&self, id: u32, rules: &MatchRules) -> Stage {
+    pub(super) fn stage(&self, id: u32, rules: &MatchRules) -> MatchStage {
         if self.over {
-            return Stage::Over;
+            return MatchStage::Over;
         }
         let (first, most) = (rules.first(id), self.most(rules));
         let scored = self.counted + self.ahead.len() as u64;
-        Stage::Open {
+        MatchStage::Open {
             lineup: self.lineup(),
             groups: first..first + most,
             left: most.saturating_sub(scored),

@@ -67,9 +67,9 @@ pub trait Schedule: Send {
     /// The numbers that matches have so far, those of forgotten rounds left out.
     fn numbers(&self) -> Range<u32>;
 
-    /// What is to be played of a match. A number that no match has is [`Stage::Over`] if it is
-    /// below those of [`numbers`](Self::numbers), and else [`Stage::Pending`].
-    fn stage(&self, id: MatchId) -> Stage;
+    /// What is to be played of a match. A number that no match has is [`MatchStage::Over`] if it is
+    /// below those of [`numbers`](Self::numbers), and else [`MatchStage::Pending`].
+    fn stage(&self, id: MatchId) -> MatchStage;
 
     /// How many groups will count at the end, at most, as far as is known now: deals
     /// that break a tie are added one at a time. None if there is no end.
@@ -125,9 +125,9 @@ pub struct Match {
     pub over: bool,
 }
 
-/// What is to be played of a match.
+/// The stage of a match: what is to be played of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum MatchStage {
     /// Its players are not known yet.
     Pending,
     /// It can be played.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::in_rounds::{Paired, RoundPairing, name};
 use super::match_up::{MatchRules, MatchUp};
 use super::pairing::{chance, cheapest};
-use super::tables::{self, Seating};
+use super::tables::{self, SeatingProblem};
 use super::{Ranked, Remark, TieBreak};
 use crate::group::parts_of_a_half;
 use crate::{Entrant, Field, GroupScore, Lineup};
@@ -150,7 +150,7 @@ impl Swiss {
 
     fn pair_four(&self, round: u32, order: &[Entrant]) -> Paired {
         let points: Vec<u64> = order.iter().map(|&one| self.card(one).points).collect();
-        let seating = Seating {
+        let seating = SeatingProblem {
             order,
             level: &points,
             met: &|a, b| self.times_met(a, b),

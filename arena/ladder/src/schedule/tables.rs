@@ -5,8 +5,8 @@ use rand_chacha::rand_core::Rng;
 
 use crate::{Entrant, Lineup};
 
-/// Who is to be seated, and what the cost of a table depends on.
-pub(super) struct Seating<'a> {
+/// The entrants that are to be seated, and what the cost of a table depends on.
+pub(super) struct SeatingProblem<'a> {
     /// The best first.
     pub(super) order: &'a [Entrant],
     /// The level of each, in the same order; those at a table should have equal levels.
@@ -26,7 +26,7 @@ pub(super) struct Seating<'a> {
 /// This ends in a local minimum. So up to [`ALL_TRIED`] entrants all arrangements are
 /// compared, and up to [`RESTARTED`] entrants the search is repeated from some random
 /// orders. The result is the arrangement with the lowest cost, the first of equal ones.
-pub(super) fn seat(seating: &Seating, chance: &mut ChaCha20Rng) -> Vec<Lineup> {
+pub(super) fn seat(seating: &SeatingProblem, chance: &mut ChaCha20Rng) -> Vec<Lineup> {
     let mut order = spread(seating.level);
     let sizes = sizes(order.len());
     let mut tables = cut(&order, &sizes);
@@ -125,7 +125,7 @@ fn spread(level: &[u64]) -> Vec<usize> {
 }
 
 /// Makes each exchange of two that lowers the cost, once. Returns whether there was one.
-fn improve(tables: &mut [Vec<usize>], seating: &Seating) -> bool {
+fn improve(tables: &mut [Vec<usize>], seating: &SeatingProblem) -> bool {
     let mut better = false;
     for a in 0..tables.len() {
         for b in a + 1..tables.len() {
@@ -163,12 +163,12 @@ impl Cost {
     }
 }
 
-fn total(tables: &[Vec<usize>], seating: &Seating) -> Cost {
+fn total(tables: &[Vec<usize>], seating: &SeatingProblem) -> Cost {
     let costs = tables.iter().map(|table| cost(table, seating));
     costs.fold(Cost::default(), Cost::and)
 }
 
-fn cost(table: &[usize], seating: &Seating) -> Cost {
+fn cost(table: &[usize], seating: &SeatingProblem) -> Cost {
     let mut cost = Cost::default();
     for (i, &a) in table.iter().enumerate() {
         for &b in &table[i + 1..] {
@@ -242,7 +242,7 @@ mod tests {
                     met[a.index().min(b.index()) * 8 + a.index().max(b.index())]
                 };
                 let order: Vec<Entrant> = Entrant::all(many as u32).collect();
-                let seating = Seating {
+                let seating = SeatingProblem {
                     order: &order,
                     level: &level,
                     met: &met,

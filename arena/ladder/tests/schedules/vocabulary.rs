@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arena_ladder::schedule::{
-    Participant, Ranked, Remark, Round, Schedule, SetAside, SetAsideRule, Stage,
+    MatchStage, Participant, Ranked, Remark, Round, Schedule, SetAside, SetAsideRule,
 };
 use arena_ladder::{
     Entrant, Faults, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, ScheduleShape,
@@ -148,7 +148,7 @@ pub(crate) fn played(
             let before = named.insert(group.number, group.clone());
             assert_eq!(before, None, "a group is named once");
             match schedule.stage(group.matchup) {
-                Stage::Open { lineup, groups, .. } => {
+                MatchStage::Open { lineup, groups, .. } => {
                     assert_eq!(lineup, group.lineup);
                     assert!(groups.contains(&group.number), "{group:?} in {groups:?}");
                 }
@@ -210,11 +210,11 @@ fn check_stages(schedule: &dyn Schedule, scores: &BTreeMap<u64, GroupScore>) {
     for one in &matches {
         let is_pending = |player: &Participant| matches!(player, Participant::Pending(_));
         match schedule.stage(one.id) {
-            Stage::Over => assert!(one.over, "{one:?}"),
-            Stage::Pending => {
+            MatchStage::Over => assert!(one.over, "{one:?}"),
+            MatchStage::Pending => {
                 assert!(!one.over && one.players.iter().any(is_pending), "{one:?}");
             }
-            Stage::Open {
+            MatchStage::Open {
                 lineup,
                 groups,
                 left,
@@ -230,11 +230,11 @@ fn check_stages(schedule: &dyn Schedule, scores: &BTreeMap<u64, GroupScore>) {
     }
     let numbers = schedule.numbers();
     for number in numbers.clone() {
-        if let Stage::Open { .. } = schedule.stage(MatchId(number)) {
+        if let MatchStage::Open { .. } = schedule.stage(MatchId(number)) {
             assert!(matches.iter().any(|one| one.id.0 == number));
         }
     }
-    assert_ne!(schedule.stage(MatchId(u32::MAX)), Stage::Over);
+    assert_ne!(schedule.stage(MatchId(u32::MAX)), MatchStage::Over);
 }
 
 /// As [`played`], one group after another.

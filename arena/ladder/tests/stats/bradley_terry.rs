@@ -1,7 +1,7 @@
 //! Many players of a game for two.
 
 use arena_ladder::{
-    bradley_terry::{Pair, fit},
+    bradley_terry::{PairGroups, fit},
     elo::{Comparison, NoEstimate, elo_of},
     luce::{NoFit, PRIOR},
 };
@@ -20,10 +20,10 @@ const FIELD: [([usize; 2], [u64; 3]); 6] = [
     ([2, 3], [6, 3, 11]),
 ];
 
-fn field() -> Vec<Pair<'static>> {
+fn field() -> Vec<PairGroups<'static>> {
     let pairs = FIELD.iter();
     pairs
-        .map(|(players, counts)| Pair {
+        .map(|(players, counts)| PairGroups {
             players: *players,
             counts,
         })
@@ -66,7 +66,7 @@ fn the_default_prior_draws_everybody_to_the_middle() {
 #[test]
 fn two_have_the_elo_of_their_score() {
     let counts = [12, 80, 160, 100, 18];
-    let pair = Pair {
+    let pair = PairGroups {
         players: [0, 1],
         counts: &counts,
     };
@@ -84,11 +84,11 @@ fn two_have_the_elo_of_their_score() {
 fn a_group_is_the_sample_and_not_a_game() {
     // The same games, once as they come, once in pairs that always come out the
     // same, so that there are half as many samples.
-    let single = Pair {
+    let single = PairGroups {
         players: [0, 1],
         counts: &[100, 0, 100],
     };
-    let paired = Pair {
+    let paired = PairGroups {
         players: [0, 1],
         counts: &[50, 0, 0, 0, 50],
     };
@@ -104,15 +104,15 @@ fn a_group_is_the_sample_and_not_a_game() {
 #[test]
 fn a_perfect_score_is_finite_with_a_prior_and_has_no_error_bar() {
     let pairs = [
-        Pair {
+        PairGroups {
             players: [0, 1],
             counts: &[0, 0, 0, 0, 40],
         },
-        Pair {
+        PairGroups {
             players: [0, 2],
             counts: &[0, 0, 0, 0, 40],
         },
-        Pair {
+        PairGroups {
             players: [1, 2],
             counts: &[5, 5, 15, 10, 5],
         },
@@ -128,7 +128,7 @@ fn a_perfect_score_is_finite_with_a_prior_and_has_no_error_bar() {
 #[test]
 fn who_never_met_is_held_by_the_prior() {
     let counts = [5, 5, 15, 10, 5];
-    let pairs = [[0, 1], [2, 3], [3, 4]].map(|players| Pair {
+    let pairs = [[0, 1], [2, 3], [3, 4]].map(|players| PairGroups {
         players,
         counts: &counts,
     });
@@ -145,7 +145,7 @@ fn nine_groups_have_no_error_bar() {
         let counts = [1, 1, groups - 4, 1, 1];
         let found = fit(
             2,
-            &[Pair {
+            &[PairGroups {
                 players: [0, 1],
                 counts: &counts,
             }],
@@ -166,7 +166,7 @@ fn nine_groups_have_no_error_bar() {
 #[test]
 fn who_has_not_played_has_no_rating() {
     for prior in [0.0, PRIOR] {
-        let pair = Pair {
+        let pair = PairGroups {
             players: [0, 2],
             counts: &[10, 5, 20],
         };
@@ -202,8 +202,8 @@ proptest! {
         pairs in proptest::collection::vec((0..7_usize, 0..7_usize, any_counts()), 0..20),
         prior in prop_oneof![Just(PRIOR), Just(0.01), Just(0.0)],
     ) {
-        let pairs: Vec<Pair> = pairs.iter()
-            .map(|(a, b, counts)| Pair { players: [*a, *b], counts }).collect();
+        let pairs: Vec<PairGroups> = pairs.iter()
+            .map(|(a, b, counts)| PairGroups { players: [*a, *b], counts }).collect();
         match fit(6, &pairs, prior) {
             Ok(found) => {
                 prop_assert!(found.log_likelihood.is_finite());
@@ -227,8 +227,8 @@ proptest! {
         let back: Vec<Vec<u64>> = counts.iter()
             .map(|counts| counts.iter().rev().copied().collect()).collect();
         let [here, there] = [&counts, &back].map(|counts| {
-            let pairs: Vec<Pair> = FIELD.iter().zip(counts)
-                .map(|((players, _), counts)| Pair { players: *players, counts }).collect();
+            let pairs: Vec<PairGroups> = FIELD.iter().zip(counts)
+                .map(|((players, _), counts)| PairGroups { players: *players, counts }).collect();
             fit(4, &pairs, PRIOR).unwrap()
         });
         for (here, there) in here.ratings.iter().zip(&there.ratings) {
@@ -244,8 +244,8 @@ proptest! {
     fn another_win_raises_the_winner(at in 0..6_usize, extra in 1..50_u64) {
         let mut more = FIELD;
         more[at].1[2] += extra;
-        let pairs: Vec<Pair> = more.iter()
-            .map(|(players, counts)| Pair { players: *players, counts }).collect();
+        let pairs: Vec<PairGroups> = more.iter()
+            .map(|(players, counts)| PairGroups { players: *players, counts }).collect();
         let (before, after) = (fit(4, &field(), PRIOR).unwrap(), fit(4, &pairs, PRIOR).unwrap());
         let [first, second] = FIELD[at].0;
         prop_assert!(values(&after)[first] > values(&before)[first]);

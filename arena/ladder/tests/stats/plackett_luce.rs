@@ -2,7 +2,7 @@
 
 use arena_ladder::{
     Entrant, GroupCount,
-    bradley_terry::{self, Pair},
+    bradley_terry::{self, PairGroups},
     elo::NoEstimate,
     luce::{NoFit, PRIOR},
     plackett_luce::fit,
@@ -60,7 +60,7 @@ fn for_two_it_is_bradley_terry() {
         tally(&[0, 1], &[1, 2], counts[2]),
     ];
     for prior in [0.0, PRIOR] {
-        let pair = Pair {
+        let pair = PairGroups {
             players: [0, 1],
             counts: &counts,
         };

@@ -2,11 +2,11 @@
 
 use arena_ladder::{
     Entrant, GroupCount, HalfPoints, Standings,
-    bradley_terry::{self, Pair},
+    bradley_terry::{self, PairGroups},
     elo::{Comparison, ELO_SCALE, NoEstimate, score_of},
     luce::PRIOR,
     plackett_luce,
-    standings::{RankBy, StandingsRow},
+    standings::{EntrantRow, RankBy},
 };
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ fn pair(lineup: [u32; 2], ends: [&str; 2], groups: u64) -> GroupCount {
     group(&lineup, &[&places[0], &places[1]], groups)
 }
 
-fn row(standings: &Standings, entrant: u32) -> &StandingsRow {
+fn row(standings: &Standings, entrant: u32) -> &EntrantRow {
     let mut rows = standings.rows.iter();
     rows.find(|row| row.entrant == Entrant::new(entrant))
         .expect("everybody has a row")
@@ -65,7 +65,7 @@ fn a_match_of_two_has_the_whole_report() {
     assert_eq!(first.points, HalfPoints(226 * 2 + 320));
     close(first.score.unwrap(), 0.521622, 5e-7);
     assert_eq!(first.places, [546, 194]);
-    let pair = Pair {
+    let pair = PairGroups {
         players: [0, 1],
         counts: &counts,
     };
@@ -161,7 +161,7 @@ fn at_tables_of_any_size_equals_have_the_same_on_average() {
             })
             .collect();
         let standings = Standings::of(4, 4, &tallies, &[]);
-        let of = |what: &dyn Fn(&StandingsRow) -> f64| -> f64 {
+        let of = |what: &dyn Fn(&EntrantRow) -> f64| -> f64 {
             let rows = standings.rows.iter().filter(|row| row.games > 0);
             rows.map(what).sum::<f64>() / real as f64
         };

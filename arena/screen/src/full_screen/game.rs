@@ -6,7 +6,7 @@ use std::{
 };
 
 use anstream::adapter::strip_str;
-use arena_play::{PeopleGame, Seating, Turn};
+use arena_play::{PeopleGame, PeopleTurn, Seating};
 use referee_bots::LaunchContext;
 use referee_core::Seat;
 
@@ -72,7 +72,7 @@ impl GameScreen<'_> {
             };
             match turn {
                 None => {}
-                Some(Turn::People(seats)) => {
+                Some(PeopleTurn::People(seats)) => {
                     for seat in seats {
                         match self.turn(game, seat).await? {
                             Done::Moved => {}
@@ -81,7 +81,7 @@ impl GameScreen<'_> {
                         }
                     }
                 }
-                Some(Turn::Over) => {
+                Some(PeopleTurn::Over) => {
                     if let Some(after) = self.over(game).await? {
                         return Ok(after);
                     }

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use arena_kubernetes::{Observed, Phase, Role, SeenPod, names};
+use arena_kubernetes::{ObservedCluster, PodPhase, Role, SeenPod, names};
 use arena_terminal::{beside::DoctorArgs, report};
 use k8s_openapi::api::{
     authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec},
@@ -305,14 +305,14 @@ async fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
 
 /// Referees that run and have not joined the arena for longer than that takes, with the last line
 /// that each has written.
-async fn late_referees(looked: &Looked, observed: &Observed) -> Vec<(String, String)> {
+async fn late_referees(looked: &Looked, observed: &ObservedCluster) -> Vec<(String, String)> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |since| {
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
     });
     let is_late = |pod: &&SeenPod| {
         pod.role == Role::Referee
-            && pod.phase == Phase::Running
+            && pod.phase == PodPhase::Running
             && !pod.leaving
             && now > pod.since + SLOW_JOIN
     };

@@ -5,7 +5,7 @@ mod doctor;
 mod render;
 mod status;
 
-use arena_kubernetes::{Observed, SeenJob, SeenPod, Settings, names};
+use arena_kubernetes::{ObservedCluster, SeenJob, SeenPod, Settings, names};
 use arena_terminal::{
     beside::{ClusterArgs, ClusterCancelArgs, KubernetesCommand, LogsArgs},
     queue, report,
@@ -111,8 +111,8 @@ impl Looked {
         self
     }
 
-    fn observed(&self) -> Observed {
-        Observed::of(&self.jobs, &self.pods)
+    fn observed(&self) -> ObservedCluster {
+        ObservedCluster::of(&self.jobs, &self.pods)
     }
 
     fn pods_api(&self) -> Api<Pod> {
@@ -132,7 +132,7 @@ async fn logs(args: &LogsArgs) -> anyhow::Result<End> {
     let api = looked.pods_api();
     let mut shown = 0;
     for pod in &looked.pods {
-        let Some(seen) = Observed::of([], [pod]).pods.pop() else {
+        let Some(seen) = ObservedCluster::of([], [pod]).pods.pop() else {
             continue;
         };
         if args
@@ -202,7 +202,7 @@ async fn cancel(args: &ClusterCancelArgs) -> anyhow::Result<End> {
         propagation_policy: Some(PropagationPolicy::Background),
         ..DeleteParams::default()
     };
-    let Observed { jobs: seen, pods } = looked.observed();
+    let ObservedCluster { jobs: seen, pods } = looked.observed();
     for SeenJob { name, .. } in &seen {
         removed(jobs.delete(name, &background).await.map(drop))?;
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arena_kubernetes::{RefereePod, Tournament, bot_pod, job, names};
+use arena_kubernetes::{PodTournament, RefereePod, bot_pod, job, names};
 use arena_terminal::{
     beside::{ObjectFormat, RenderArgs},
     report,
@@ -59,7 +59,7 @@ pub(crate) async fn render(args: &RenderArgs) -> anyhow::Result<End> {
     .await?;
     let most = args.matches.unwrap_or(settings.max_jobs).min(MOST_MATCHES);
     let open = dispatcher.open_matches(games, most);
-    let tournament = Tournament::new(&commitment, name, on.isolation, memory_mib, games, &open);
+    let tournament = PodTournament::new(&commitment, name, on.isolation, memory_mib, games, &open);
     for of in &tournament.matches {
         print(args.format, &job(&settings, &tournament, of, 1))?;
         if on.isolation != Isolation::Pod {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arena_kubernetes::{Observed, SeenJob, SeenPod};
+use arena_kubernetes::{ObservedCluster, SeenJob, SeenPod};
 use arena_terminal::{beside::ClusterStatusArgs, report};
 use referee_cli::End;
 
@@ -27,7 +27,7 @@ pub(crate) async fn status(args: &ClusterStatusArgs) -> anyhow::Result<End> {
     Ok(End::Done)
 }
 
-fn rows(looked: &Looked, observed: &Observed) -> Vec<[String; 5]> {
+fn rows(looked: &Looked, observed: &ObservedCluster) -> Vec<[String; 5]> {
     let mut jobs: Vec<&SeenJob> = observed.jobs.iter().collect();
     jobs.sort_by(|one, other| one.of.cmp(&other.of));
     let names: BTreeMap<&str, Vec<String>> = (looked.jobs.iter())
@@ -55,7 +55,7 @@ fn rows(looked: &Looked, observed: &Observed) -> Vec<[String; 5]> {
 }
 
 /// What stands in the way of pods.
-pub(super) fn troubles(looked: &Looked, observed: &Observed) -> Vec<String> {
+pub(super) fn troubles(looked: &Looked, observed: &ObservedCluster) -> Vec<String> {
     let bots_of: BTreeMap<&str, Vec<String>> = (looked.pods.iter())
         .filter_map(|pod| Some((pod.metadata.name.as_deref()?, bots(&pod.metadata))))
         .collect();

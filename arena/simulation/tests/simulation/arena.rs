@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use arena_dispatch::{
-    Access, DispatchService, Examines, NewObserver, Replays, ServiceOptions, TournamentOptions,
-    Tournaments,
+    DispatchService, Examines, NewObserver, Replays, ServiceOptions, TournamentOptions,
+    Tournaments, WorkerAccess,
 };
 use arena_proto::arena::v1::dispatch_server::DispatchServer;
 use arena_simulation::{
     Beside, HostClock,
-    network::{self, Network},
+    network::{self, HostNetwork},
 };
 use arena_store::Store;
 use tokio_util::sync::CancellationToken;
@@ -35,13 +35,13 @@ pub(crate) struct Arena {
     pub(crate) seed: u64,
     pub(crate) watch: Watch,
     pub(crate) trouble: Trouble,
-    pub(crate) access: Access,
+    pub(crate) access: WorkerAccess,
     pub(crate) live: bool,
     pub(crate) replays: Replays,
 }
 
 impl Arena {
-    pub(crate) async fn serve(self, network: Network) -> turmoil::Result {
+    pub(crate) async fn serve(self, network: HostNetwork) -> turmoil::Result {
         let (watch, seed) = (self.watch.clone(), self.seed);
         let storage =
             BesideStorage::new(self.store, self.beside, watch.clone(), self.trouble, seed);

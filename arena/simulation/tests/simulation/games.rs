@@ -4,11 +4,11 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use referee::{Live, PlayError};
-use referee_bots::archive::{ArchiveHash, CacheError, Held, UnpackError};
+use referee::{GameError, Live};
+use referee_bots::archive::{ArchiveHash, CacheError, UnpackError, UnpackedArchive};
 use referee_core::{PerSeat, Record, Seat, Seed, Verdict, pack};
 use referee_games::Sitting;
-use referee_worker::{ChunkGame, Games, Packed, Summary, WorkError, lease::Lease};
+use referee_worker::{Games, LeasedGame, PackedResult, Summary, WorkError, lease::Lease};
 use sha2::{Digest as _, Sha256};
 
 use crate::{archive, chance::Chance, scenario::Forgery};
@@ -60,7 +60,11 @@ impl Games for Functions {
         Ok(missing.into_iter().collect())
     }
 
-    async fn unpack(&self, hash: ArchiveHash, packed: Vec<u8>) -> Result<Option<Held>, WorkError> {
+    async fn unpack(
+        &self,
+        hash: ArchiveHash,
+        packed: Vec<u8>,
+    ) -> Result<Option<UnpackedArchive>, WorkError> {
         let found = archive::hash(&packed);
         if found != hash {
             let other = UnpackError::OtherHash {
@@ -81,7 +85,7 @@ impl Games for Functions {
             .collect())
     }
 
-    async fn play(&self, bots: &Self::Bots, game: ChunkGame<'_>) -> Result<Record, PlayError> {
+    async fn play(&self, bots: &Self::Bots, game: LeasedGame<'_>) -> Result<Record, GameError> {
         let time = {
             let mut chance = self.chance.lock();
             Duration::from_millis(chance.below(self.longest.as_millis() as u64 + 1))
@@ -116,7 +120,7 @@ impl Games for Functions {
         Ok(record)
     }
 
-    async fn pack(&self, record: Record, wants_record: bool) -> Option<Packed> {
+    async fn pack(&self, record: Record, wants_record: bool) -> Option<PackedResult> {
         let (text, play_hash) = record.sealed();
         let packed = wants_record.then(|| pack::pack(&text));
         Some((Summary::of(&record, play_hash), packed))

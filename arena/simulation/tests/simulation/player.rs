@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use arena_simulation::network::{self, Network};
+use arena_simulation::network::{self, HostNetwork};
 use referee_bots::{Launcher, Reach, Scheme, Schemes, Trust};
 use referee_games::GAMES;
 use referee_net::{Bearer, Token};
@@ -47,7 +47,7 @@ pub(crate) struct Player {
 
 impl Player {
     /// One process of it.
-    pub(crate) async fn work(self, network: Network) -> turmoil::Result {
+    pub(crate) async fn work(self, network: HostNetwork) -> turmoil::Result {
         if self.processes.load(Ordering::Relaxed) == 0 {
             tokio::time::sleep(self.worker.joins_after).await;
         }
@@ -57,7 +57,7 @@ impl Player {
     }
 
     /// From joining to leaving; false where it may not come back.
-    async fn session(&self, network: &Network) -> turmoil::Result<bool> {
+    async fn session(&self, network: &HostNetwork) -> turmoil::Result<bool> {
         let session = self.next_session();
         let name = self.worker.name.clone();
         self.watch.begins(&name, session);

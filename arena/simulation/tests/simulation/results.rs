@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 
 use arena_ladder::{Entrant, GroupCount};
 use arena_store::{
-    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup, Stored,
+    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup, StoredReport,
     TournamentId,
 };
-use arena_tournament::{Answer, Results, StoredResults, TournamentError};
+use arena_tournament::{Results, ResultsAnswer, StoredResults, TournamentError};
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
 use crate::{defect::Defect, trouble::Trouble, watch::Watch};
@@ -31,7 +31,7 @@ impl Results for WatchedResults {
         worker: &str,
         session: Option<SessionId>,
         valid_for: Duration,
-    ) -> Answer<u32> {
+    ) -> ResultsAnswer<u32> {
         self.trouble.strike("a lease")?;
         if self.watch.defect == Defect::StopsForGood && self.watch.now() > STOPS_AT {
             let why = "simulated: it is wrong, and only now".to_owned();
@@ -43,27 +43,27 @@ impl Results for WatchedResults {
         Ok(attempt)
     }
 
-    async fn leases(&self) -> Answer<Vec<(ChunkId, u32, SessionId)>> {
+    async fn leases(&self) -> ResultsAnswer<Vec<(ChunkId, u32, SessionId)>> {
         self.trouble.strike("leases")?;
         self.stored.leases().await
     }
 
-    async fn renew(&self, lease: LeaseId, valid_for: Duration) -> Answer<bool> {
+    async fn renew(&self, lease: LeaseId, valid_for: Duration) -> ResultsAnswer<bool> {
         self.trouble.strike("a renewal")?;
         self.stored.renew(lease, valid_for).await
     }
 
-    async fn release(&self, lease: LeaseId) -> Answer<()> {
+    async fn release(&self, lease: LeaseId) -> ResultsAnswer<()> {
         self.trouble.strike("a release")?;
         self.stored.release(lease).await
     }
 
-    async fn report(&self, game_id: &str, mut game: FinishedGame) -> Answer<Stored> {
+    async fn report(&self, game_id: &str, mut game: FinishedGame) -> ResultsAnswer<StoredReport> {
         self.trouble.strike("a report")?;
         let (chunk, attempt) = (game.chunk, game.attempt);
         match self.watch.defect {
             Defect::LosesGames if game.row.group > 0 => {
-                return Ok(Stored {
+                return Ok(StoredReport {
                     reported: Reported::Accepted,
                     scored: None,
                 });
@@ -88,39 +88,39 @@ impl Results for WatchedResults {
         self.stored.record_file(game_id)
     }
 
-    async fn score(&self, group: u64) -> Answer<Option<ScoredGroup>> {
+    async fn score(&self, group: u64) -> ResultsAnswer<Option<ScoredGroup>> {
         self.trouble.strike("a score")?;
         self.stored.score(group).await
     }
 
-    async fn scores(&self) -> Answer<BTreeMap<u64, ScoredGroup>> {
+    async fn scores(&self) -> ResultsAnswer<BTreeMap<u64, ScoredGroup>> {
         self.trouble.strike("scores")?;
         self.stored.scores().await
     }
 
-    async fn begun(&self) -> Answer<BTreeMap<u64, Vec<u32>>> {
+    async fn begun(&self) -> ResultsAnswer<BTreeMap<u64, Vec<u32>>> {
         self.trouble.strike("begun")?;
         self.stored.begun().await
     }
 
-    async fn group_counts(&self, without: &[Range<u64>]) -> Answer<Vec<GroupCount>> {
+    async fn group_counts(&self, without: &[Range<u64>]) -> ResultsAnswer<Vec<GroupCount>> {
         self.stored.group_counts(without).await
     }
 
-    async fn counters(&self) -> Answer<Vec<(Option<Entrant>, Counter, i64)>> {
+    async fn counters(&self) -> ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>> {
         self.stored.counters().await
     }
 
-    async fn distinct_games(&self) -> Answer<DistinctGames> {
+    async fn distinct_games(&self) -> ResultsAnswer<DistinctGames> {
         self.stored.distinct_games().await
     }
 
-    async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
+    async fn first_fouls(&self) -> ResultsAnswer<Vec<FirstFoul>> {
         self.trouble.strike("first_fouls")?;
         self.stored.first_fouls().await
     }
 
-    async fn earlier_games(&self, group: u64) -> Answer<Vec<GameRow>> {
+    async fn earlier_games(&self, group: u64) -> ResultsAnswer<Vec<GameRow>> {
         self.trouble.strike("earlier games")?;
         self.stored.earlier_games(group).await
     }
@@ -129,7 +129,7 @@ impl Results for WatchedResults {
         self.stored.can_go_on()
     }
 
-    async fn close(&self) -> Answer<()> {
+    async fn close(&self) -> ResultsAnswer<()> {
         self.stored.close().await
     }
 }

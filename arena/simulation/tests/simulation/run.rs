@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-use arena_dispatch::{Access, Replays};
-use arena_simulation::{Beside, Failure, Options, Simulation, Trace};
+use arena_dispatch::{Replays, WorkerAccess};
+use arena_simulation::{Beside, Simulation, SimulationFailure, SimulationOptions, Trace};
 use arena_store::{
     Counter, GameFilter, GameRow, Store, TournamentId, TournamentState, Wish, WorkerRow,
 };
@@ -59,7 +59,7 @@ struct People<'a> {
 
 impl Scenario {
     /// Runs it, and looks whether each tournament came out as where nothing goes wrong.
-    pub(crate) fn check(&self, beside: &Beside) -> Result<Ended, Failure> {
+    pub(crate) fn check(&self, beside: &Beside) -> Result<Ended, SimulationFailure> {
         let tournaments = self.tournaments.iter();
         let expected: Vec<Table> = tournaments.map(|one| one.reference()).collect();
         self.run(beside, Some(&expected))
@@ -70,14 +70,14 @@ impl Scenario {
         &self,
         beside: &Beside,
         expected: Option<&[Table]>,
-    ) -> Result<Ended, Failure> {
+    ) -> Result<Ended, SimulationFailure> {
         let (store, ids) = beside.call(prepared(self.clone()));
-        let options = Options {
+        let options = SimulationOptions {
             faults: self.faults.clone(),
             limit: FAULTS + RECOVERY,
             test: "a_tournament_ends",
             tick: self.tick,
-            ..Options::default()
+            ..SimulationOptions::default()
         };
         let mut simulation = Simulation::new(self.seed, options);
         let trace = simulation.trace();
@@ -121,8 +121,8 @@ impl Scenario {
             watch: watch.clone(),
             trouble,
             access: match self.needs_tokens {
-                true => Access::Known,
-                false => Access::Open,
+                true => WorkerAccess::Known,
+                false => WorkerAccess::Open,
             },
             live: self.live,
             replays: match self.replays_all {

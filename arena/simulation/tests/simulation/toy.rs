@@ -19,8 +19,9 @@ use arena_proto::{
     },
 };
 use arena_simulation::{
-    Beside, BesideResults, Failure, FaultTable, HostClock, Options, Pace, Simulation, Trace,
-    network::{self, Network},
+    Beside, BesideResults, FaultTable, HostClock, Pace, Simulation, SimulationFailure,
+    SimulationOptions, Trace,
+    network::{self, HostNetwork},
 };
 use arena_store::{
     ChunkKey, CommitPacing, FinishedGame, GameFilter, GameRow, NewEntrant, NewTournament, Store,
@@ -48,12 +49,12 @@ pub(crate) struct Toy {
 
 impl Toy {
     /// Runs it until every game has been stored, and looks whether each counts once.
-    pub(crate) fn run(&self, beside: &Beside, seed: u64) -> Result<Trace, Failure> {
+    pub(crate) fn run(&self, beside: &Beside, seed: u64) -> Result<Trace, SimulationFailure> {
         let (store, id) = beside.call(new_store());
-        let options = Options {
+        let options = SimulationOptions {
             faults: self.faults.clone(),
             test: "every_seed_ends",
-            ..Options::default()
+            ..SimulationOptions::default()
         };
         let mut simulation = Simulation::new(seed, options);
         let trace = simulation.trace();
@@ -131,7 +132,7 @@ struct Disk {
 }
 
 impl Disk {
-    async fn serve(self, network: Network) -> turmoil::Result {
+    async fn serve(self, network: HostNetwork) -> turmoil::Result {
         let (store, id) = (self.store.clone(), self.id);
         let pacing = CommitPacing {
             interval: Duration::ZERO,
@@ -231,7 +232,7 @@ struct Worker {
 }
 
 impl Worker {
-    async fn work(self, network: Network) -> turmoil::Result {
+    async fn work(self, network: HostNetwork) -> turmoil::Result {
         let endpoint = network::endpoint("arena", PORT)?;
         let channel = network.connect_lazy(&endpoint);
         for game in self.games.clone() {

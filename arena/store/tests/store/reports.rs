@@ -2,7 +2,7 @@
 
 use arena_ladder::{Entrant, Faults, HalfPoints};
 use arena_store::{
-    Counter, Ending, FinishedGame, Reported, Store, StoreError, TournamentId, TournamentState,
+    Counter, FinishedGame, GameEnding, Reported, Store, StoreError, TournamentId, TournamentState,
 };
 
 use crate::vocabulary::{Home, game, games, late, new_tournament, no_start, on_both, tournament};
@@ -42,7 +42,7 @@ async fn a_game_counts_once_however_often_it_is_reported(home: &Home) {
     assert_eq!(rows[2].reason, "all bids are made");
     let counters = store.counters(id).await.unwrap();
     let expected = [
-        (None, Counter::Ended(Ending::Rules), 3),
+        (None, Counter::Ended(GameEnding::Rules), 3),
         (Some(Entrant::new(0)), Counter::Thinking(12), 15),
         (
             Some(Entrant::new(1)),

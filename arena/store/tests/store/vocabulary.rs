@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use arena_ladder::{Entrant, MatchId};
 use arena_store::{
-    ChunkKey, Counter, Ending, FinishedGame, GameRow, NewEntrant, NewTournament, Store, Tournament,
-    pack,
+    ChunkKey, Counter, FinishedGame, GameEnding, GameRow, NewEntrant, NewTournament, Store,
+    Tournament, pack,
 };
 use referee_core::{Foul, Root, Seat, SeatFoul};
 use serde_json::json;
@@ -173,7 +173,7 @@ pub(crate) fn game(group: u64, seating: u32) -> FinishedGame {
             finished_unix_ms: 1_700_000_000_000 + group.cast_signed(),
             worker: None,
             counters: vec![
-                (None, Counter::Ended(Ending::Rules), 1),
+                (None, Counter::Ended(GameEnding::Rules), 1),
                 (Some(Entrant::new(0)), Counter::Thinking(12), 5),
                 // Of another version of the arena.
                 (Some(Entrant::new(1)), Counter::Other("moves".to_owned()), 5),

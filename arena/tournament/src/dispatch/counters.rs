@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use arena_ladder::{Entrant, Failure, HalfPoints};
-use arena_store::{Counter, Ending};
+use arena_store::{Counter, GameEnding};
 use parking_lot::Mutex;
 use referee_core::Seat;
 use referee_worker::Summary;
@@ -82,11 +82,11 @@ pub(crate) fn game_counters(
 }
 
 /// How a game ended.
-pub(crate) fn ending(summary: &Summary) -> Ending {
+pub(crate) fn ending(summary: &Summary) -> GameEnding {
     let first = summary.places.iter().filter(|place| **place == 1).count();
     match summary.fouls.first() {
-        Some(foul) => Ending::Foul(foul.foul.kind()),
-        None if first > 1 => Ending::Draw,
-        None => Ending::Rules,
+        Some(foul) => GameEnding::Foul(foul.foul.kind()),
+        None if first > 1 => GameEnding::Draw,
+        None => GameEnding::Rules,
     }
 }

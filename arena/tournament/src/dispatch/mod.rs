@@ -20,7 +20,7 @@ use std::{
 
 use arena_ladder::schedule::SetAside;
 use arena_ladder::{Entrant, Lineup};
-use arena_store::{Counter, FinishedGame, GameRow, Reported, Stored};
+use arena_store::{Counter, FinishedGame, GameRow, Reported, StoredReport};
 use parking_lot::Mutex;
 use referee::Live;
 use referee_worker::{
@@ -34,11 +34,11 @@ use tokio::{sync::Notify, time::Instant};
 
 pub use counters::RunCounters;
 pub(crate) use counters::game_counters;
-pub use patience::{Patience, persist};
+pub use patience::{HoldTime, persist};
 
-pub(crate) use self::state::ChunkGame;
-use self::state::{EarlierLease, Progress, State, Wanted};
-pub use self::state::{Lapse, LostLease, NotHeld, Stall};
+pub(crate) use self::state::PlannedGame;
+use self::state::{ChunkRequest, DispatchState, EarlierLease, GroupProgress};
+pub use self::state::{Lapse, LostLease, NotHeld, RunStall};
 use crate::{
     Observer, Plan, Results, RunEvent, TournamentError, WallClock,
     observe::{EndedGame, FoulNotice},
@@ -57,8 +57,8 @@ pub struct Dispatcher<R> {
     observer: Arc<dyn Observer>,
     counters: Arc<RunCounters>,
     /// Never held while anything is waited for.
-    state: Mutex<State>,
-    told: Mutex<Told>,
+    state: Mutex<DispatchState>,
+    told: Mutex<ObserverLog>,
 }
 
 /// How work is handed out, which changes nothing of what is played.
@@ -95,7 +95,7 @@ impl Default for DispatchOptions {
 
 /// A lineup whose games wait for a worker that can play them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingLineup {
     /// Who plays.
     pub bots: Vec<String>,
     /// What is needed for it.
@@ -118,9 +118,9 @@ pub struct OpenMatch {
     pub chunks: u64,
 }
 
-/// What the observer has been told, and what is withheld from it.
+/// The log of what the observer has been told, and what is withheld from it.
 #[derive(Default)]
-struct Told {
+struct ObserverLog {
     /// Games of deals that have seatings to come, by group.
     withheld: BTreeMap<u64, Vec<EndedGame>>,
     /// Who has committed a foul.
@@ -146,7 +146,8 @@ impl<R: Results> Dispatcher<R> {
     ) -> Result<Self, TournamentError> {
         let scores = results.scores().await?;
         let scored = scores.keys().copied().collect();
-        let mut state = State::new(options.run, plan.clone(), scores, results.begun().await?)?;
+        let mut state =
+            DispatchState::new(options.run, plan.clone(), scores, results.begun().await?)?;
         let earlier = results.leases().await?;
         let earlier = earlier.into_iter().map(|(chunk, attempt, session)| {
             let run = options.run;
@@ -162,9 +163,9 @@ impl<R: Results> Dispatcher<R> {
         let now = now();
         state.adopt(earlier.collect(), &scored, now, now + options.lease)?;
         let fouls = results.first_fouls().await?;
-        let told = Told {
+        let told = ObserverLog {
             fouled: fouls.into_iter().map(|foul| foul.entrant).collect(),
-            ..Told::default()
+            ..ObserverLog::default()
         };
         Ok(Self {
             plan,
@@ -233,7 +234,7 @@ impl<R: Results> Dispatcher<R> {
     }
 
     /// A game that is still to be played, or whose group lacks others.
-    pub(crate) fn planned(&self, key: GameKey) -> Option<ChunkGame> {
+    pub(crate) fn planned(&self, key: GameKey) -> Option<PlannedGame> {
         self.state.lock().game(key)
     }
 
@@ -309,10 +310,10 @@ impl<R: Results> Dispatcher<R> {
 
     /// What waits for a worker, with what it needs.
     #[must_use]
-    pub fn waiting(&self) -> Vec<Waiting> {
+    pub fn waiting(&self) -> Vec<WaitingLineup> {
         let now = now();
         let ready = self.state.lock().ready();
-        let waiting = ready.into_iter().map(|(lineup, since)| Waiting {
+        let waiting = ready.into_iter().map(|(lineup, since)| WaitingLineup {
             bots: (lineup.iter().enumerate())
                 .map(|(place, who)| self.plan.player(*who, place))
                 .collect(),
@@ -385,7 +386,7 @@ impl<R: Results> Dispatcher<R> {
     /// What the run waits for where all of its work is given out and nothing has come of it for
     /// twice the time of a lease.
     #[must_use]
-    pub fn stall(&self) -> Option<Stall> {
+    pub fn stall(&self) -> Option<RunStall> {
         self.state.lock().stall(2 * self.options.lease, now())
     }
 
@@ -429,7 +430,7 @@ impl<R: Results> Dispatcher<R> {
             let mut state = self.state.lock();
             let until = now + self.options.lease;
             let matchup = request.scope.as_ref().and_then(|scope| scope.matchup);
-            let wanted = Wanted {
+            let wanted = ChunkRequest {
                 worker: &request.worker,
                 games: request.games.min(most),
                 matchup,
@@ -591,7 +592,7 @@ impl<R: Results> Dispatcher<R> {
             },
             withhold: self.plan.kind.has_secrets() && self.plan.games_in_group() > 1,
         };
-        let Stored { reported, scored } = self.results.report(&game_id, finished).await?;
+        let StoredReport { reported, scored } = self.results.report(&game_id, finished).await?;
         tracing::debug!(game = game_id, ?reported, "a game is stored");
         if reported == Reported::Stale {
             return Ok(ReportReply::Stale);
@@ -602,7 +603,7 @@ impl<R: Results> Dispatcher<R> {
         // A duplicate may be new here: whoever took it the first time may have been cut off
         // when it was stored.
         let progress = self.state.lock().played(game);
-        if progress == Progress::Complete {
+        if progress == GroupProgress::Complete {
             let scored = match scored {
                 Some(scored) => Some(scored),
                 None => self.results.score(game.group).await?.map(Arc::new),
@@ -628,7 +629,7 @@ impl<R: Results> Dispatcher<R> {
         };
         self.observer.event(RunEvent::Counted);
         self.see_length(&ended.row.thought_us);
-        self.tell_when_public(ended, &planned, progress == Progress::Complete)
+        self.tell_when_public(ended, &planned, progress == GroupProgress::Complete)
             .await?;
         Ok(ReportReply::Accepted)
     }
@@ -638,7 +639,7 @@ impl<R: Results> Dispatcher<R> {
     async fn tell_when_public(
         &self,
         game: EndedGame,
-        planned: &ChunkGame,
+        planned: &PlannedGame,
         is_complete: bool,
     ) -> Result<(), TournamentError> {
         if !self.plan.kind.has_secrets() {
@@ -670,10 +671,10 @@ impl<R: Results> Dispatcher<R> {
     }
 
     /// A game of an earlier run, of the group of this one.
-    fn earlier(&self, planned: &ChunkGame, row: GameRow) -> EndedGame {
+    fn earlier(&self, planned: &PlannedGame, row: GameRow) -> EndedGame {
         let group = &planned.group;
         let game_id = self.plan.game_id(group.matchup.0, group.at, row.seating);
-        let seated = ChunkGame {
+        let seated = PlannedGame {
             group: group.clone(),
             seating: row.seating,
             order: row.order.clone(),
@@ -704,7 +705,7 @@ impl<R: Results> Dispatcher<R> {
     }
 
     /// The row of a game that came out so.
-    fn row(&self, game: &ChunkGame, summary: Summary, worker: Option<&str>) -> GameRow {
+    fn row(&self, game: &PlannedGame, summary: Summary, worker: Option<&str>) -> GameRow {
         let group = &game.group;
         let counters = game_counters(&summary, worker, |seat| group.lineup[game.order[seat]]);
         let mut counters: Vec<_> = counters
@@ -734,7 +735,7 @@ impl<R: Results> Dispatcher<R> {
         }
     }
 
-    fn players(&self, game: &ChunkGame) -> Vec<String> {
+    fn players(&self, game: &PlannedGame) -> Vec<String> {
         let lineup = &game.group.lineup;
         let places = game.order.iter();
         places
@@ -745,7 +746,7 @@ impl<R: Results> Dispatcher<R> {
 
 impl<R: Results> Dispatch for Dispatcher<R> {
     async fn lease(&self, request: LeaseRequest) -> Result<LeaseReply, DispatchError> {
-        let patience = Patience::new(self.options.lease);
+        let patience = HoldTime::new(self.options.lease);
         loop {
             let changed = self.options.changed.notified();
             let mut changed = std::pin::pin!(changed);

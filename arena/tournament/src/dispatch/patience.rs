@@ -34,11 +34,11 @@ where
     }
 }
 
-/// How long a request for work is held before it is answered that there is none.
+/// The time for which a request for work is held before it is answered that there is none.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience(Instant);
+pub struct HoldTime(Instant);
 
-impl Patience {
+impl HoldTime {
     /// From now on, for a part of the time of a lease: the answer comes before anybody takes
     /// the arena for lost.
     #[must_use]

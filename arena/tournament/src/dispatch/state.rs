@@ -10,7 +10,7 @@ use std::{
 
 use arena_ladder::{
     Entrant, Group, GroupScore, Lineup, MatchId, Schedule, ScheduleShape,
-    schedule::{SetAside, Stage},
+    schedule::{MatchStage, SetAside},
 };
 use arena_store::ScoredGroup;
 use referee_worker::lease::{ChunkId, GameKey, LeaseId, RunId, SessionId};
@@ -42,14 +42,14 @@ const MOST_PASSED_OVER: usize = 10_000;
 pub(crate) struct Chunk {
     pub(crate) id: ChunkId,
     pub(crate) lineup: Lineup,
-    pub(crate) games: Vec<ChunkGame>,
+    pub(crate) games: Vec<PlannedGame>,
     /// When it could have been leased first.
     pub(crate) since: Instant,
 }
 
 /// A game of a chunk.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ChunkGame {
+pub(crate) struct PlannedGame {
     pub(crate) group: Arc<Group>,
     pub(crate) seating: u32,
     /// Who sits where: for each seat a place in the lineup.
@@ -121,9 +121,9 @@ pub enum Lapse {
     NothingReported,
 }
 
-/// What a run waits for that has given out all of its work.
+/// The stall of a run that has given out all of its work: what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stall {
+pub struct RunStall {
     /// Who has reported nothing for the longest time.
     pub session: SessionId,
     /// How many games it has.
@@ -158,8 +158,8 @@ pub(crate) struct EarlierLease {
     pub(crate) session: SessionId,
 }
 
-/// What a worker asks for.
-pub(crate) struct Wanted<'a> {
+/// The request of a worker for a chunk.
+pub(crate) struct ChunkRequest<'a> {
     /// Who asks.
     pub(crate) worker: &'a str,
     /// About so many games.
@@ -172,7 +172,7 @@ pub(crate) struct Wanted<'a> {
 
 /// A match that can be played, with what is left of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OpenMatch {
+pub(crate) struct OpenLineup {
     pub(crate) matchup: u32,
     pub(crate) lineup: Lineup,
     /// How many groups lack a score.
@@ -181,9 +181,9 @@ pub(crate) struct OpenMatch {
     pub(crate) chunks: u64,
 }
 
-/// What a reported game has brought.
+/// The progress of a group that a reported game has brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum GroupProgress {
     /// Its group lacks others.
     Open,
     /// It was the last one of its group.
@@ -192,7 +192,7 @@ pub(crate) enum Progress {
     Known,
 }
 
-pub(crate) struct State {
+pub(crate) struct DispatchState {
     /// What leases call the run.
     run: RunId,
     plan: Arc<Plan>,
@@ -226,7 +226,7 @@ pub(crate) struct State {
     lost: Vec<LostLease>,
 }
 
-impl State {
+impl DispatchState {
     /// Goes on from these results.
     ///
     /// # Errors
@@ -334,7 +334,7 @@ impl State {
     /// said ([`begin`](Self::begin)). Work of leases that have run out is given again.
     pub(crate) fn lease(
         &mut self,
-        wanted: &Wanted<'_>,
+        wanted: &ChunkRequest<'_>,
         session: Option<SessionId>,
         now: Instant,
         until: Instant,
@@ -449,7 +449,7 @@ impl State {
 
     /// What the run waits for where all of its work is given out and nothing has come of it for so
     /// long.
-    pub(crate) fn stall(&self, after: Duration, now: Instant) -> Option<Stall> {
+    pub(crate) fn stall(&self, after: Duration, now: Instant) -> Option<RunStall> {
         let is_quiet = |since: Instant| now.saturating_duration_since(since) >= after;
         if self.ready.len() > 0 || !self.last_report.is_some_and(is_quiet) {
             return None;
@@ -461,7 +461,7 @@ impl State {
         let silent = self.reports.patience.saturating_sub(left);
         let leased = self.leased.values();
         let own = leased.filter(|leased| leased.session == Some(session));
-        (silent >= after).then(|| Stall {
+        (silent >= after).then(|| RunStall {
             session,
             games: own.map(|leased| leased.left).sum(),
             silent,
@@ -550,10 +550,10 @@ impl State {
     }
 
     /// The group of an open game, and who sits where in it.
-    pub(crate) fn game(&self, key: GameKey) -> Option<ChunkGame> {
+    pub(crate) fn game(&self, key: GameKey) -> Option<PlannedGame> {
         let group = &self.open.get(&key.group)?.group;
         let orders = self.plan.definition.seatings.of(self.seats, group.turn);
-        Some(ChunkGame {
+        Some(PlannedGame {
             group: group.clone(),
             seating: key.seating,
             order: orders.into_iter().nth(key.seating as usize)?,
@@ -563,16 +563,16 @@ impl State {
     /// Takes down that a game has been played. The last one of a group stays open until the
     /// group's score is taken down: where the score can't be read, the game is given out again,
     /// and its second report, which counts for nothing, has the score read.
-    pub(crate) fn played(&mut self, key: GameKey) -> Progress {
+    pub(crate) fn played(&mut self, key: GameKey) -> GroupProgress {
         let Some(open) = self.open.get_mut(&key.group) else {
-            return Progress::Known;
+            return GroupProgress::Known;
         };
         match (open.missing.contains(&key.seating), open.missing.len()) {
-            (false, _) => Progress::Known,
-            (true, 1) => Progress::Complete,
+            (false, _) => GroupProgress::Known,
+            (true, 1) => GroupProgress::Complete,
             (true, _) => {
                 open.missing.remove(&key.seating);
-                Progress::Open
+                GroupProgress::Open
             }
         }
     }
@@ -648,18 +648,18 @@ impl State {
     /// Whether nothing is left to be played of a match.
     pub(crate) fn is_match_over(&self, matchup: u32) -> bool {
         match self.schedule.stage(MatchId(matchup)) {
-            Stage::Over => true,
-            Stage::Pending => self.schedule.is_over(),
-            Stage::Open { .. } => false,
+            MatchStage::Over => true,
+            MatchStage::Pending => self.schedule.is_over(),
+            MatchStage::Open { .. } => false,
         }
     }
 
     /// The first matches that can be played, at most so many. `games` is how many games a chunk
     /// has.
-    pub(crate) fn open_matches(&self, games: u64, most: usize) -> Vec<OpenMatch> {
+    pub(crate) fn open_matches(&self, games: u64, most: usize) -> Vec<OpenLineup> {
         let numbers = self.schedule.numbers();
         let open = numbers.filter_map(|matchup| {
-            let Stage::Open {
+            let MatchStage::Open {
                 lineup,
                 groups,
                 left,
@@ -669,7 +669,7 @@ impl State {
             };
             // The schedule is told of scores from before when it names their groups.
             let groups = left.saturating_sub(self.stored.range(groups).count() as u64);
-            (groups > 0).then(|| OpenMatch {
+            (groups > 0).then(|| OpenLineup {
                 matchup,
                 lineup,
                 groups,
@@ -729,7 +729,7 @@ impl State {
 
     fn chunk(
         &mut self,
-        wanted: &Wanted<'_>,
+        wanted: &ChunkRequest<'_>,
         now: Instant,
     ) -> Result<Option<Chunk>, TournamentError> {
         loop {
@@ -795,7 +795,7 @@ impl State {
             }
         }
         let games_left = groups.into_iter().flat_map(|group| self.open(group));
-        let games_left: Vec<ChunkGame> = games_left.collect();
+        let games_left: Vec<PlannedGame> = games_left.collect();
         // Where a worker wants less than a deal, its seatings go to several.
         let apart = self.secrets || games < self.plan.games_in_group();
         self.make_ready(games_left, apart, now);
@@ -803,14 +803,14 @@ impl State {
     }
 
     /// Takes down that a group is to be played, and gives the games that it lacks.
-    fn open(&mut self, group: Group) -> Vec<ChunkGame> {
+    fn open(&mut self, group: Group) -> Vec<PlannedGame> {
         let group = Arc::new(group);
         let orders = self.plan.definition.seatings.of(self.seats, group.turn);
         let played = self.begun.remove(&group.number).unwrap_or_default();
-        let missing: Vec<ChunkGame> = (0..)
+        let missing: Vec<PlannedGame> = (0..)
             .zip(orders)
             .filter(|(seating, _)| !played.contains(seating))
-            .map(|(seating, order)| ChunkGame {
+            .map(|(seating, order)| PlannedGame {
                 group: group.clone(),
                 seating,
                 order,
@@ -825,8 +825,8 @@ impl State {
     }
 
     /// Makes one chunk of games of one match, or one for each seating.
-    fn make_ready(&mut self, games: Vec<ChunkGame>, apart: bool, now: Instant) {
-        let mut by_seating: BTreeMap<Option<u32>, Vec<ChunkGame>> = BTreeMap::new();
+    fn make_ready(&mut self, games: Vec<PlannedGame>, apart: bool, now: Instant) {
+        let mut by_seating: BTreeMap<Option<u32>, Vec<PlannedGame>> = BTreeMap::new();
         for game in games {
             let lot = apart.then_some(game.seating);
             by_seating.entry(lot).or_default().push(game);
@@ -926,7 +926,7 @@ impl State {
     }
 }
 
-impl ChunkGame {
+impl PlannedGame {
     /// What it is called.
     pub(crate) fn key(&self) -> GameKey {
         GameKey {
@@ -937,7 +937,7 @@ impl ChunkGame {
 }
 
 /// Whether a game belongs to a chunk.
-fn covers(chunk: &ChunkId, game: &ChunkGame) -> bool {
+fn covers(chunk: &ChunkId, game: &PlannedGame) -> bool {
     let group = &game.group;
     chunk.matchup == group.matchup.0
         && chunk.group_numbers().contains(&group.number)

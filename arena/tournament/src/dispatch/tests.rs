@@ -24,8 +24,8 @@ use referee_worker::{
 use serde_json::json;
 
 use super::{
-    DispatchOptions, Dispatcher, Lapse, LostLease, RunCounters, Stall,
-    state::{ChunkGame, OpenMatch, Progress, State, Wanted},
+    DispatchOptions, Dispatcher, Lapse, LostLease, RunCounters, RunStall,
+    state::{ChunkRequest, DispatchState, GroupProgress, OpenLineup, PlannedGame},
 };
 use crate::{Definition, MemoryResults, Observer, Plan, RunEvent, Silent, Snapshot, Warning};
 use referee_worker::lease::ReportReply::{self, Accepted, Duplicate, NotHeld, Stale};
@@ -46,7 +46,7 @@ enum Outcome {
 /// A run whose games are played by reporting them.
 struct Run {
     plan: Arc<Plan>,
-    state: State,
+    state: DispatchState,
     now: Instant,
     outcome: Outcome,
     /// How often each chunk has been leased.
@@ -60,7 +60,7 @@ struct Run {
 #[derive(Clone)]
 struct Held {
     id: LeaseId,
-    games: Vec<ChunkGame>,
+    games: Vec<PlannedGame>,
     until: Instant,
 }
 
@@ -99,7 +99,7 @@ fn match_of(deals: u64) -> Run {
     Run::new(definition("connect_four", deals), 2)
 }
 
-fn key(game: &ChunkGame) -> GameKey {
+fn key(game: &PlannedGame) -> GameKey {
     GameKey {
         group: game.group.number,
         seating: game.seating,
@@ -115,8 +115,8 @@ fn game(text: &str) -> GameKey {
 }
 
 /// So many games of this match, or of any, that every worker can play.
-fn wanted(matchup: Option<u32>, games: u64) -> Wanted<'static> {
-    Wanted {
+fn wanted(matchup: Option<u32>, games: u64) -> ChunkRequest<'static> {
+    ChunkRequest {
         worker: "lab",
         games,
         matchup,
@@ -138,7 +138,8 @@ impl Run {
     fn new(definition: Definition, bots: usize) -> Self {
         let plan = plan(definition, bots);
         Self {
-            state: State::new(RunId(0), plan.clone(), BTreeMap::new(), BTreeMap::new()).unwrap(),
+            state: DispatchState::new(RunId(0), plan.clone(), BTreeMap::new(), BTreeMap::new())
+                .unwrap(),
             plan,
             now: Instant::now(),
             outcome: Outcome::Draw,
@@ -210,9 +211,9 @@ impl Run {
             .score
             .add_game(lineup, &game.order, &places, &scores, &fouls);
         match self.state.played(key) {
-            Progress::Complete => self.state.score(&scored.score).unwrap(),
-            Progress::Open => {}
-            Progress::Known => panic!("{key:?} was played before"),
+            GroupProgress::Complete => self.state.score(&scored.score).unwrap(),
+            GroupProgress::Open => {}
+            GroupProgress::Known => panic!("{key:?} was played before"),
         }
         Accepted
     }
@@ -238,7 +239,7 @@ impl Run {
             counted.map(|game| game.seating).collect()
         };
         let begun = open.keys().map(|group| (*group, seatings(group))).collect();
-        self.state = State::new(RunId(0), self.plan.clone(), stored, begun).unwrap();
+        self.state = DispatchState::new(RunId(0), self.plan.clone(), stored, begun).unwrap();
     }
 
     /// Every game that the schedule can have where no match ends early.
@@ -287,7 +288,7 @@ impl Outcome {
         }
     }
 
-    fn fouls(self, game: &ChunkGame) -> Vec<SeatFoul> {
+    fn fouls(self, game: &PlannedGame) -> Vec<SeatFoul> {
         let Self::NotStartedBy(loser) = self else {
             return Vec::new();
         };
@@ -323,12 +324,12 @@ fn a_chunk_whose_lease_could_not_be_written_down_is_ready_at_once() {
 fn a_deal_whose_score_was_not_taken_down_is_given_out_again() {
     let mut run = match_of(1);
     let held = run.lease(2).unwrap();
-    assert_eq!(run.state.played(game("0.0")), Progress::Open);
-    assert_eq!(run.state.played(game("0.1")), Progress::Complete);
+    assert_eq!(run.state.played(game("0.0")), GroupProgress::Open);
+    assert_eq!(run.state.played(game("0.1")), GroupProgress::Complete);
     // The process that should have read the score was cut off here.
     run.now = held.until;
     assert_eq!(run.next(2), "0.1");
-    assert_eq!(run.state.played(game("0.1")), Progress::Complete);
+    assert_eq!(run.state.played(game("0.1")), GroupProgress::Complete);
     let score = GroupScore::new(0, 2);
     run.state.score(&score).unwrap();
     // A second report at the same time reads it too.
@@ -395,7 +396,7 @@ fn a_match_is_over_when_all_of_it_is_played() {
     assert_eq!(open(&run), [(0, 2), (2, 2)]);
     assert!(run.lease_of(Some(1), 100).is_none());
     assert!(run.state.is_match_over(1));
-    let first: Vec<OpenMatch> = run.state.open_matches(4, 1);
+    let first: Vec<OpenLineup> = run.state.open_matches(4, 1);
     assert_eq!(first.len(), 1);
 }
 
@@ -409,7 +410,7 @@ fn as_many_chunks_are_foreseen_as_there_are() {
         for games in [1, 3, 8, 64, 1000] {
             let mut run = Run::new(definition(game, deals), bots);
             let open = run.state.open_matches(games, usize::MAX);
-            for OpenMatch {
+            for OpenLineup {
                 matchup, chunks, ..
             } in open
             {
@@ -604,7 +605,7 @@ fn a_run_that_stands_still_says_whom_it_waits_for() {
     assert!(run.keeps(ONE, &[lease], after - LEASE / 6));
     assert_eq!(run.state.stall(after, run.now), None);
     assert!(run.keeps(ONE, &[lease], LEASE / 6));
-    let stall = Stall {
+    let stall = RunStall {
         session: ONE,
         games: 4,
         silent: after,
@@ -817,7 +818,7 @@ fn a_run_is_not_resumed_with_the_scores_of_other_bots() {
     let first = run.lease(2).unwrap();
     run.play(&first, "0.0 0.1");
     run.scores.get_mut(&0).unwrap().lineup.reverse();
-    let resumed = State::new(RunId(0), run.plan.clone(), run.scores, BTreeMap::new());
+    let resumed = DispatchState::new(RunId(0), run.plan.clone(), run.scores, BTreeMap::new());
     let error = resumed.err().unwrap().to_string();
     assert!(error.contains("played by other bots"), "{error}");
 }

@@ -11,7 +11,7 @@ use std::{
 use arena_ladder::{Entrant, GroupCount, GroupScore};
 use arena_store::{
     ChunkKey, Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
-    Stored,
+    StoredReport,
 };
 use parking_lot::Mutex;
 use referee_worker::{
@@ -19,7 +19,7 @@ use referee_worker::{
     lease::{ChunkId, LeaseId, SessionId},
 };
 
-use super::{Answer, GroupOutcome, Results, add_to, key, places_by_lineup};
+use super::{GroupOutcome, Results, ResultsAnswer, add_to, key, places_by_lineup};
 use crate::TournamentError;
 
 /// The results of one run, which are gone when the last clone is dropped. All clones are
@@ -35,11 +35,11 @@ struct Inner {
     keeps_all: bool,
     /// Whether a record must not be seen while its deal has seatings to come.
     secrets: bool,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptResults>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptResults {
     games: BTreeMap<(u64, u32), GameRow>,
     attempts: BTreeMap<ChunkKey, u32>,
     scores: BTreeMap<u64, ScoredGroup>,
@@ -87,7 +87,7 @@ impl MemoryResults {
         std::mem::take(&mut self.0.kept.lock().records)
     }
 
-    async fn write(&self, records: Vec<(String, Vec<u8>)>) -> Answer<()> {
+    async fn write(&self, records: Vec<(String, Vec<u8>)>) -> ResultsAnswer<()> {
         let Some(folder) = &self.0.records else {
             return Ok(());
         };
@@ -107,22 +107,22 @@ impl Results for MemoryResults {
         _: &str,
         _: Option<SessionId>,
         _: Duration,
-    ) -> Answer<u32> {
+    ) -> ResultsAnswer<u32> {
         let mut kept = self.0.kept.lock();
         let attempt = kept.attempts.entry(key(chunk)).or_insert(0);
         *attempt += 1;
         Ok(*attempt)
     }
 
-    async fn renew(&self, lease: LeaseId, _: Duration) -> Answer<bool> {
+    async fn renew(&self, lease: LeaseId, _: Duration) -> ResultsAnswer<bool> {
         Ok(self.0.kept.lock().attempts.get(&key(lease.chunk)) == Some(&lease.attempt))
     }
 
-    async fn release(&self, _: LeaseId) -> Answer<()> {
+    async fn release(&self, _: LeaseId) -> ResultsAnswer<()> {
         Ok(())
     }
 
-    async fn report(&self, game_id: &str, game: FinishedGame) -> Answer<Stored> {
+    async fn report(&self, game_id: &str, game: FinishedGame) -> ResultsAnswer<StoredReport> {
         let FinishedGame {
             row,
             chunk,
@@ -170,15 +170,15 @@ impl Results for MemoryResults {
         self.0.records.as_ref().map(|folder| folder.file(game_id))
     }
 
-    async fn score(&self, group: u64) -> Answer<Option<ScoredGroup>> {
+    async fn score(&self, group: u64) -> ResultsAnswer<Option<ScoredGroup>> {
         Ok(self.0.kept.lock().scores.get(&group).cloned())
     }
 
-    async fn scores(&self) -> Answer<BTreeMap<u64, ScoredGroup>> {
+    async fn scores(&self) -> ResultsAnswer<BTreeMap<u64, ScoredGroup>> {
         Ok(self.0.kept.lock().scores.clone())
     }
 
-    async fn begun(&self) -> Answer<BTreeMap<u64, Vec<u32>>> {
+    async fn begun(&self) -> ResultsAnswer<BTreeMap<u64, Vec<u32>>> {
         let kept = self.0.kept.lock();
         let mut begun: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         for (group, seating) in kept.games.keys() {
@@ -189,7 +189,7 @@ impl Results for MemoryResults {
         Ok(begun)
     }
 
-    async fn group_counts(&self, without: &[Range<u64>]) -> Answer<Vec<GroupCount>> {
+    async fn group_counts(&self, without: &[Range<u64>]) -> ResultsAnswer<Vec<GroupCount>> {
         let kept = self.0.kept.lock();
         let mut counts: BTreeMap<GroupOutcome, u64> = BTreeMap::new();
         for (group, scored) in &kept.scores {
@@ -215,7 +215,7 @@ impl Results for MemoryResults {
             .collect())
     }
 
-    async fn counters(&self) -> Answer<Vec<(Option<Entrant>, Counter, i64)>> {
+    async fn counters(&self) -> ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>> {
         let kept = self.0.kept.lock();
         let mut sums: BTreeMap<(Option<Entrant>, &Counter), i64> = BTreeMap::new();
         for (who, counter, more) in kept.games.values().flat_map(|game| &game.counters) {
@@ -227,7 +227,7 @@ impl Results for MemoryResults {
             .collect())
     }
 
-    async fn distinct_games(&self) -> Answer<DistinctGames> {
+    async fn distinct_games(&self) -> ResultsAnswer<DistinctGames> {
         let kept = self.0.kept.lock();
         let courses: BTreeSet<u64> = kept.games.values().map(|game| game.course).collect();
         let moved = || kept.games.values().filter(|game| game.plies > 0);
@@ -239,7 +239,7 @@ impl Results for MemoryResults {
         })
     }
 
-    async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
+    async fn first_fouls(&self) -> ResultsAnswer<Vec<FirstFoul>> {
         let kept = self.0.kept.lock();
         let mut firsts: BTreeMap<Entrant, FirstFoul> = BTreeMap::new();
         for game in kept.games.values() {
@@ -277,7 +277,7 @@ impl Results for MemoryResults {
         }
     }
 
-    async fn earlier_games(&self, _: u64) -> Answer<Vec<GameRow>> {
+    async fn earlier_games(&self, _: u64) -> ResultsAnswer<Vec<GameRow>> {
         Ok(Vec::new())
     }
 
@@ -287,13 +287,13 @@ impl Results for MemoryResults {
 
     /// Writes the records of deals of which not all seatings were played: no other
     /// will be.
-    async fn close(&self) -> Answer<()> {
+    async fn close(&self) -> ResultsAnswer<()> {
         let withheld = std::mem::take(&mut self.0.kept.lock().withheld);
         self.write(withheld.into_values().flatten().collect()).await
     }
 }
 
-impl Kept {
+impl KeptResults {
     fn games_of(&self, group: u64) -> impl Iterator<Item = &GameRow> {
         let games = self.games.range((group, 0)..=(group, u32::MAX));
         games.map(|(_, game)| game)
@@ -323,8 +323,8 @@ impl Kept {
 }
 
 /// The score is asked for: it costs nothing here.
-const fn unscored(reported: Reported) -> Stored {
-    Stored {
+const fn unscored(reported: Reported) -> StoredReport {
+    StoredReport {
         reported,
         scored: None,
     }

@@ -8,7 +8,9 @@ mod stored;
 use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 
 use arena_ladder::{Entrant, GroupCount, GroupScore, Lineup};
-use arena_store::{Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup, Stored};
+use arena_store::{
+    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup, StoredReport,
+};
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
 use crate::TournamentError;
@@ -17,8 +19,8 @@ pub use memory::MemoryResults;
 pub use stored::StoredResults;
 pub(crate) use stored::key;
 
-/// What a call of [`Results`] gives.
-pub type Answer<T> = Result<T, TournamentError>;
+/// The answer to a call of [`Results`].
+pub type ResultsAnswer<T> = Result<T, TournamentError>;
 
 /// How a group came out: lineup, places by game and place of the lineup, margins.
 pub(crate) type GroupOutcome = (Lineup, Vec<Vec<u8>>, Vec<i64>);
@@ -33,10 +35,10 @@ pub trait Results: Send + Sync + 'static {
         worker: &str,
         session: Option<SessionId>,
         valid_for: Duration,
-    ) -> impl Future<Output = Answer<u32>> + Send;
+    ) -> impl Future<Output = ResultsAnswer<u32>> + Send;
 
     /// The leases of workers that are not in this process, with their attempts.
-    fn leases(&self) -> impl Future<Output = Answer<Vec<(ChunkId, u32, SessionId)>>> + Send {
+    fn leases(&self) -> impl Future<Output = ResultsAnswer<Vec<(ChunkId, u32, SessionId)>>> + Send {
         std::future::ready(Ok(Vec::new()))
     }
 
@@ -45,10 +47,10 @@ pub trait Results: Send + Sync + 'static {
         &self,
         lease: LeaseId,
         valid_for: Duration,
-    ) -> impl Future<Output = Answer<bool>> + Send;
+    ) -> impl Future<Output = ResultsAnswer<bool>> + Send;
 
     /// Ends a lease.
-    fn release(&self, lease: LeaseId) -> impl Future<Output = Answer<()>> + Send;
+    fn release(&self, lease: LeaseId) -> impl Future<Output = ResultsAnswer<()>> + Send;
 
     /// Takes a finished game, with the id that its record has. A game that completes
     /// its group is taken together with the group's score, which is in the answer where it is at
@@ -57,7 +59,7 @@ pub trait Results: Send + Sync + 'static {
         &self,
         game_id: &str,
         game: FinishedGame,
-    ) -> impl Future<Output = Answer<Stored>> + Send;
+    ) -> impl Future<Output = ResultsAnswer<StoredReport>> + Send;
 
     /// Whether records are kept.
     fn keeps_records(&self) -> bool;
@@ -66,30 +68,31 @@ pub trait Results: Send + Sync + 'static {
     fn record_file(&self, game_id: &str) -> Option<PathBuf>;
 
     /// The score of a group that is complete.
-    fn score(&self, group: u64) -> impl Future<Output = Answer<Option<ScoredGroup>>> + Send;
+    fn score(&self, group: u64) -> impl Future<Output = ResultsAnswer<Option<ScoredGroup>>> + Send;
 
     /// Every complete group, by number.
-    fn scores(&self) -> impl Future<Output = Answer<BTreeMap<u64, ScoredGroup>>> + Send;
+    fn scores(&self) -> impl Future<Output = ResultsAnswer<BTreeMap<u64, ScoredGroup>>> + Send;
 
     /// The seatings that have been played of groups that are not complete.
-    fn begun(&self) -> impl Future<Output = Answer<BTreeMap<u64, Vec<u32>>>> + Send;
+    fn begun(&self) -> impl Future<Output = ResultsAnswer<BTreeMap<u64, Vec<u32>>>> + Send;
 
     /// Complete groups that came out the same, counted, without those whose numbers
     /// lie in `without`.
     fn group_counts(
         &self,
         without: &[Range<u64>],
-    ) -> impl Future<Output = Answer<Vec<GroupCount>>> + Send;
+    ) -> impl Future<Output = ResultsAnswer<Vec<GroupCount>>> + Send;
 
     /// The counters of all games that may be told of.
-    fn counters(&self)
-    -> impl Future<Output = Answer<Vec<(Option<Entrant>, Counter, i64)>>> + Send;
+    fn counters(
+        &self,
+    ) -> impl Future<Output = ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>>> + Send;
 
     /// How many games went differently from all others, of those that may be told of.
-    fn distinct_games(&self) -> impl Future<Output = Answer<DistinctGames>> + Send;
+    fn distinct_games(&self) -> impl Future<Output = ResultsAnswer<DistinctGames>> + Send;
 
     /// The first foul of each entrant that has one in a game that may be told of.
-    fn first_fouls(&self) -> impl Future<Output = Answer<Vec<FirstFoul>>> + Send;
+    fn first_fouls(&self) -> impl Future<Output = ResultsAnswer<Vec<FirstFoul>>> + Send;
 
     /// The sum of each entrant's scores, where scores are payments between four seats
     /// and all of them are at hand.
@@ -99,13 +102,14 @@ pub trait Results: Send + Sync + 'static {
 
     /// The games of a complete group that may be told of, where an earlier run can have
     /// played some of them.
-    fn earlier_games(&self, group: u64) -> impl Future<Output = Answer<Vec<GameRow>>> + Send;
+    fn earlier_games(&self, group: u64)
+    -> impl Future<Output = ResultsAnswer<Vec<GameRow>>> + Send;
 
     /// Whether another run can go on from these results.
     fn can_go_on(&self) -> bool;
 
     /// Takes no more games, and returns when everything is written.
-    fn close(&self) -> impl Future<Output = Answer<()>> + Send;
+    fn close(&self) -> impl Future<Output = ResultsAnswer<()>> + Send;
 }
 
 /// Adds a game to the score of its group.

@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 use arena_ladder::{Entrant, GroupCount, MatchId};
 use arena_store::{
     ChunkKey, Commit, CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, GameFilter,
-    GameRow, LeaseHolder, ResultWriter, ScoredGroup, Store, Stored, TournamentId,
+    GameRow, LeaseHolder, ResultWriter, ScoredGroup, Store, StoredReport, TournamentId,
 };
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
-use super::{Answer, Results};
+use super::{Results, ResultsAnswer};
 use crate::{WallClock, unix_ms};
 
 /// The results of one tournament of a store.
@@ -43,7 +43,7 @@ impl StoredResults {
         store: &Store,
         id: TournamentId,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
-    ) -> Answer<Self> {
+    ) -> ResultsAnswer<Self> {
         Self::writing_paced(store, id, CommitPacing::default(), seen).await
     }
 
@@ -57,7 +57,7 @@ impl StoredResults {
         id: TournamentId,
         pacing: CommitPacing,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
-    ) -> Answer<Self> {
+    ) -> ResultsAnswer<Self> {
         let writer = ResultWriter::start(store, id, pacing, seen).await?;
         Ok(Self {
             writer: Some(writer),
@@ -84,7 +84,7 @@ impl Results for StoredResults {
         worker: &str,
         session: Option<SessionId>,
         valid_for: Duration,
-    ) -> Answer<u32> {
+    ) -> ResultsAnswer<u32> {
         let holder = LeaseHolder {
             worker: worker.to_owned(),
             session: session.map(|session| session.0),
@@ -93,7 +93,7 @@ impl Results for StoredResults {
         Ok(self.store.lease(self.id, &key(chunk), &holder).await?)
     }
 
-    async fn leases(&self) -> Answer<Vec<(ChunkId, u32, SessionId)>> {
+    async fn leases(&self) -> ResultsAnswer<Vec<(ChunkId, u32, SessionId)>> {
         let leases = self.store.leases(self.id).await?.into_iter();
         let of_others = leases.filter_map(|lease| {
             let session = SessionId(lease.holder.session?);
@@ -102,20 +102,20 @@ impl Results for StoredResults {
         Ok(of_others.collect())
     }
 
-    async fn renew(&self, lease: LeaseId, valid_for: Duration) -> Answer<bool> {
+    async fn renew(&self, lease: LeaseId, valid_for: Duration) -> ResultsAnswer<bool> {
         let chunk = key(lease.chunk);
         let until = self.unix_ms_in(valid_for);
         let renewed = self.store.renew(self.id, &chunk, lease.attempt, until);
         Ok(renewed.await?)
     }
 
-    async fn release(&self, lease: LeaseId) -> Answer<()> {
+    async fn release(&self, lease: LeaseId) -> ResultsAnswer<()> {
         let chunk = key(lease.chunk);
         self.store.release(self.id, &chunk, lease.attempt).await?;
         Ok(())
     }
 
-    async fn report(&self, _: &str, game: FinishedGame) -> Answer<Stored> {
+    async fn report(&self, _: &str, game: FinishedGame) -> ResultsAnswer<StoredReport> {
         let writer = self.writer.as_ref();
         let writer = writer.expect("results that are only read are given no games");
         Ok(writer.write(game).await?)
@@ -129,12 +129,12 @@ impl Results for StoredResults {
         None
     }
 
-    async fn score(&self, group: u64) -> Answer<Option<ScoredGroup>> {
+    async fn score(&self, group: u64) -> ResultsAnswer<Option<ScoredGroup>> {
         let page = self.store.scores(self.id, group.checked_sub(1), 1).await?;
         Ok(page.into_iter().find(|scored| scored.score.number == group))
     }
 
-    async fn scores(&self) -> Answer<BTreeMap<u64, ScoredGroup>> {
+    async fn scores(&self) -> ResultsAnswer<BTreeMap<u64, ScoredGroup>> {
         let mut scores = BTreeMap::new();
         let mut after = None;
         loop {
@@ -147,27 +147,27 @@ impl Results for StoredResults {
         }
     }
 
-    async fn begun(&self) -> Answer<BTreeMap<u64, Vec<u32>>> {
+    async fn begun(&self) -> ResultsAnswer<BTreeMap<u64, Vec<u32>>> {
         Ok(self.store.incomplete_groups(self.id).await?)
     }
 
-    async fn group_counts(&self, without: &[Range<u64>]) -> Answer<Vec<GroupCount>> {
+    async fn group_counts(&self, without: &[Range<u64>]) -> ResultsAnswer<Vec<GroupCount>> {
         Ok(self.store.group_counts(self.id, without).await?)
     }
 
-    async fn counters(&self) -> Answer<Vec<(Option<Entrant>, Counter, i64)>> {
+    async fn counters(&self) -> ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>> {
         Ok(self.store.counters(self.id).await?)
     }
 
-    async fn distinct_games(&self) -> Answer<DistinctGames> {
+    async fn distinct_games(&self) -> ResultsAnswer<DistinctGames> {
         Ok(self.store.distinct_games(self.id).await?)
     }
 
-    async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
+    async fn first_fouls(&self) -> ResultsAnswer<Vec<FirstFoul>> {
         Ok(self.store.first_fouls(self.id).await?)
     }
 
-    async fn earlier_games(&self, group: u64) -> Answer<Vec<GameRow>> {
+    async fn earlier_games(&self, group: u64) -> ResultsAnswer<Vec<GameRow>> {
         let mut games = Vec::new();
         let mut filter = GameFilter {
             after: group.checked_sub(1).map(|before| (before, u32::MAX)),
@@ -191,7 +191,7 @@ impl Results for StoredResults {
         true
     }
 
-    async fn close(&self) -> Answer<()> {
+    async fn close(&self) -> ResultsAnswer<()> {
         if let Some(writer) = &self.writer {
             writer.close().await;
         }

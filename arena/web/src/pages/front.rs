@@ -25,11 +25,11 @@ const BOARDS: usize = 4;
 const NEWEST: usize = 8;
 
 /// The games that are shown, with how far they have been played again.
-type Shown = Vec<(String, GameKey, Mirror)>;
+type ShownGames = Vec<(String, GameKey, Mirror)>;
 
 pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
     let language = caller.language;
-    let frame = match frame(&site, language, &mut Shown::new()).await {
+    let frame = match frame(&site, language, &mut ShownGames::new()).await {
         Ok(frame) => frame,
         Err(error) => return error.page(&caller),
     };
@@ -60,7 +60,7 @@ pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
 pub(crate) async fn events(caller: Caller, State(site): OfSite) -> Response {
     let language = caller.language;
     let of = site.clone();
-    let shown = Arc::new(Mutex::new(Shown::new()));
+    let shown = Arc::new(Mutex::new(ShownGames::new()));
     let topic = format!("front {}", language.code());
     let heard = site.hub.subscribe();
     site.follow(caller.client, topic, heard, (), move || {
@@ -70,7 +70,7 @@ pub(crate) async fn events(caller: Caller, State(site): OfSite) -> Response {
 }
 
 /// The same games as before are played on from where they were.
-fn look_again(site: &Site, shown: &mut Shown) {
+fn look_again(site: &Site, shown: &mut ShownGames) {
     let before = std::mem::take(shown);
     let mut before: HashMap<_, _> = (before.into_iter())
         .map(|(name, key, mirror)| ((name, key), mirror))
@@ -90,7 +90,7 @@ fn look_again(site: &Site, shown: &mut Shown) {
 async fn frame(
     site: &Arc<Site>,
     language: Language,
-    shown: &mut Shown,
+    shown: &mut ShownGames,
 ) -> Result<Frame, PageError> {
     let running = site.hub.progress();
     look_again(site, shown);

@@ -20,11 +20,11 @@ use crate::{
     layout::{self, part},
     records,
     site::{OfSite, Site},
-    viewer::{self, Game, Position},
+    viewer::{self, ViewedGame, ViewedPosition},
 };
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct GameQuery {
     ply: Option<usize>,
     seat: Option<u8>,
     /// Whether the game is to be evaluated.
@@ -38,7 +38,7 @@ enum YesOrNo {
     No,
 }
 
-impl Asked {
+impl GameQuery {
     /// The evaluation of the game, where it is asked for.
     pub(crate) async fn course(
         self,
@@ -56,14 +56,14 @@ impl Asked {
     }
 
     /// The position, where the game has the seat.
-    pub(crate) fn position(self, record: &Record) -> Result<Position, PageError> {
+    pub(crate) fn position(self, record: &Record) -> Result<ViewedPosition, PageError> {
         let seats = record.header.players.seats();
         match self.seat {
             Some(seat) if seat >= seats => Err(PageError::NotFound(format!(
                 "seat {seat}: the game has seats 0 to {}",
                 seats - 1
             ))),
-            seat => Ok(Position {
+            seat => Ok(ViewedPosition {
                 ply: self.ply,
                 seat: seat.map(Seat::new),
             }),
@@ -75,13 +75,13 @@ pub(crate) async fn show(
     caller: Caller,
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<GameQuery>,
 ) -> Response {
     let found = async {
         let record = records::find(&site, &name, &key).await?;
         let position = asked.position(&record)?;
         let course = asked.course(&site, &record, &caller).await?;
-        Ok::<_, PageError>((Game::of(record)?, position, course))
+        Ok::<_, PageError>((ViewedGame::of(record)?, position, course))
     };
     let (game, position, course) = match found.await {
         Ok(found) => found,
@@ -101,8 +101,8 @@ pub(crate) async fn show(
 /// The page of a game that lies at an address, in a tournament or not.
 pub(crate) fn page(
     caller: &Caller,
-    game: &Game,
-    position: Position,
+    game: &ViewedGame,
+    position: ViewedPosition,
     course: Option<&Course>,
     at: &str,
     within: Option<(&str, &str)>,
@@ -145,11 +145,11 @@ pub(crate) async fn frames(
     Caller { language, .. }: Caller,
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<GameQuery>,
 ) -> Result<Response, PageError> {
     let record = records::find(&site, &name, &key).await?;
     let position = asked.position(&record)?;
-    Ok(Json(Game::of(record)?.frames(position.seat, language)).into_response())
+    Ok(Json(ViewedGame::of(record)?.frames(position.seat, language)).into_response())
 }
 
 pub(crate) async fn record(
@@ -174,15 +174,19 @@ pub(crate) async fn picture(
     Caller { language, .. }: Caller,
     State(site): OfSite,
     Path((name, key)): Path<(String, String)>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<GameQuery>,
 ) -> Result<Response, PageError> {
     let record = records::find(&site, &name, &key).await?;
     let position = asked.position(&record)?;
-    Ok(picture_file(&Game::of(record)?, position, language))
+    Ok(picture_file(&ViewedGame::of(record)?, position, language))
 }
 
 /// A position as a file.
-pub(crate) fn picture_file(game: &Game, position: Position, language: Language) -> Response {
+pub(crate) fn picture_file(
+    game: &ViewedGame,
+    position: ViewedPosition,
+    language: Language,
+) -> Response {
     let picture = game.picture(&game.scene(position), language);
     let kind = (CONTENT_TYPE, HeaderValue::from_static("image/svg+xml"));
     let name = file_name(&game.record.header.game_id, "svg");

@@ -12,10 +12,10 @@ use crate::{
     error::PageError,
     language::Language,
     layout::{self, part},
-    lists::{Asked, PageOfGames, find, players},
+    lists::{GamesQuery, PageOfGames, find, players},
     pages::{self, tournament},
     site::OfSite,
-    standing::Standing,
+    standing::TournamentStanding,
     viewer::time,
 };
 
@@ -25,7 +25,7 @@ pub(crate) async fn show(
     caller: Caller,
     State(site): OfSite,
     Path(name): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<GamesQuery>,
 ) -> Response {
     let language = caller.language;
     let found = async {
@@ -66,7 +66,7 @@ pub(crate) async fn show(
 
 /// How a game ended. A row has its reason as a record does, in English, so in Chinese its fouls say
 /// it, or its scores.
-fn end(standing: &Standing, row: &GameRow, language: Language) -> String {
+fn end(standing: &TournamentStanding, row: &GameRow, language: Language) -> String {
     if language == Language::En {
         return referee_core::printable(&row.reason);
     }
@@ -87,7 +87,7 @@ fn end(standing: &Standing, row: &GameRow, language: Language) -> String {
 
 /// A list of games; without an address they lead nowhere.
 pub(crate) fn table(
-    standing: &Standing,
+    standing: &TournamentStanding,
     games: &[GameRow],
     at: Option<&str>,
     language: Language,

@@ -23,7 +23,7 @@ use crate::{
     pages,
     plot::{self, Bar},
     site::{OfSite, Site},
-    standing::Standing,
+    standing::TournamentStanding,
     viewer::time,
 };
 
@@ -87,7 +87,7 @@ pub(crate) async fn events(
     })
 }
 
-fn frame(site: &Arc<Site>, standing: &Standing, language: Language) -> Frame {
+fn frame(site: &Arc<Site>, standing: &TournamentStanding, language: Language) -> Frame {
     let standings = &standing.standings;
     let block = |id: &str, html: Markup| Block::new(id, html.into_string());
     let state = standings.state;
@@ -163,7 +163,7 @@ fn linked(at: Option<&str>, to: &str, text: &str) -> Markup {
 }
 
 /// The table itself; a page of its own for a teacher has it, too.
-pub(crate) fn table(standing: &Standing, at: Option<&str>, language: Language) -> Markup {
+pub(crate) fn table(standing: &TournamentStanding, at: Option<&str>, language: Language) -> Markup {
     let standings = &standing.standings;
     let figures = |name: &str| standing.figures.bots.iter().find(|bot| bot.bot == name);
     let is_of_two = standings.seats == 2;
@@ -253,7 +253,11 @@ pub(crate) fn bars(standings: &StandingsEvent, at: Option<&str>, language: Langu
 }
 
 /// How the ratings came to be: of one bot and its neighbours in the table, or of the first ones.
-pub(crate) fn history(standing: &Standing, bot: Option<&str>, language: Language) -> Markup {
+pub(crate) fn history(
+    standing: &TournamentStanding,
+    bot: Option<&str>,
+    language: Language,
+) -> Markup {
     let rows = &standing.standings.rows;
     let of = bot.and_then(|bot| rows.iter().position(|row| row.bot == bot));
     let from = of.map_or(0, |at| at.saturating_sub(PLOTTED / 2));
@@ -271,7 +275,7 @@ pub(crate) fn history(standing: &Standing, bot: Option<&str>, language: Language
             let rating = after.ratings.get(number).copied().flatten()?;
             Some((after.groups as f64, rating))
         });
-        Some(plot::Line {
+        Some(plot::PlotLine {
             name: row.bot.clone(),
             points: points.collect(),
         })
@@ -345,7 +349,7 @@ pub(crate) fn cross(standings: &StandingsEvent, at: Option<&str>, language: Lang
     }
 }
 
-pub(crate) fn endings(standing: &Standing, language: Language) -> Markup {
+pub(crate) fn endings(standing: &TournamentStanding, language: Language) -> Markup {
     let endings = &standing.figures.endings;
     let fouls = endings
         .fouls
@@ -503,6 +507,9 @@ fn warning_words(warning: &RunWarning, at: &str, language: Language) -> Markup {
 }
 
 /// What a tournament is, for an error where it is none.
-pub(crate) async fn standing(site: &Arc<Site>, name: &str) -> Result<Arc<Standing>, PageError> {
+pub(crate) async fn standing(
+    site: &Arc<Site>,
+    name: &str,
+) -> Result<Arc<TournamentStanding>, PageError> {
     site.standings.of(name).await
 }

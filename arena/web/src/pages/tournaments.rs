@@ -21,7 +21,7 @@ use crate::{
 const PAGE: usize = 50;
 
 #[derive(Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct PageQuery {
     #[serde(default)]
     page: usize,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Asked {
 pub(crate) async fn show(
     caller: Caller,
     State(site): OfSite,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<PageQuery>,
 ) -> Response {
     let language = caller.language;
     let found = async {

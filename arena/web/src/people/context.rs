@@ -5,11 +5,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use arena_play::{Player, Seating};
+use arena_play::{SeatPlayer, Seating};
 use referee_core::{GameInfo, GameKind, Limits};
 
 use super::{
-    kept::{self, Chair, KeptGame},
+    kept::{self, KeptGame, SeatedPlayer},
     options::{Opponent, PeopleOptions},
 };
 use crate::{advice::Adviser, error::PageError, queue::WorkQueue};
@@ -50,14 +50,14 @@ impl TableContext {
         let mut players = Vec::new();
         for (chair, name) in kept.chairs.iter().zip(&kept.names) {
             players.push(match chair {
-                Chair::Person { .. } => Player::Person(name.clone()),
-                Chair::Bot { spec } => {
+                SeatedPlayer::Person { .. } => SeatPlayer::Person(name.clone()),
+                SeatedPlayer::Bot { spec } => {
                     let mut all = self.options.opponents.iter();
                     let known = all.find(|one| one.entry.spec == *spec);
                     let known = known.ok_or_else(|| {
                         PageError::system("a game of people can't go on", format!("no bot {spec}"))
                     })?;
-                    Player::Bot(known.entry.renamed(name))
+                    SeatPlayer::Bot(known.entry.renamed(name))
                 }
             });
         }

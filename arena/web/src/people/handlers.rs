@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 
 use super::{
     People,
-    kept::{self, Chair, KeptGame},
+    kept::{self, KeptGame, SeatedPlayer},
     pages,
-    table::{Act, Refused, Table},
+    table::{Act, ActRefusal, PeopleTable},
 };
 use crate::{
     caller::{Browser, Caller, random_id},
@@ -32,7 +32,7 @@ use crate::{
     feed, layout,
     pages::game as game_page,
     site::{OfSite, Site},
-    viewer::Game,
+    viewer::ViewedGame,
 };
 
 /// Limits that may be asked for, in milliseconds.
@@ -175,17 +175,20 @@ fn read_settings(
         let (other, chair) = match against {
             _ if at == seat => (
                 name.clone(),
-                Chair::Person {
+                SeatedPlayer::Person {
                     browser: Some(browser.clone()),
                 },
             ),
             "people" => (
                 format!("player-{at}"),
-                Chair::Person {
+                SeatedPlayer::Person {
                     browser: Some(browser.clone()),
                 },
             ),
-            "invite" => (format!("guest-{at}"), Chair::Person { browser: None }),
+            "invite" => (
+                format!("guest-{at}"),
+                SeatedPlayer::Person { browser: None },
+            ),
             spec => {
                 let mut known = people
                     .context
@@ -203,7 +206,7 @@ fn read_settings(
                     _ => format!("{}-{bots}", bot.entry.name),
                 };
                 let spec = bot.entry.spec.clone();
-                (called, Chair::Bot { spec })
+                (called, SeatedPlayer::Bot { spec })
             }
         };
         // Two of the same name can't be told apart.
@@ -238,12 +241,12 @@ fn random_bytes() -> Result<[u8; 32], PageError> {
     Ok(bytes)
 }
 
-fn find(site: &Arc<Site>, id: &str) -> Result<Option<Arc<Table>>, PageError> {
+fn find(site: &Arc<Site>, id: &str) -> Result<Option<Arc<PeopleTable>>, PageError> {
     Ok(site.people()?.table(id))
 }
 
 /// A game in which something can be done.
-fn find_played(site: &Arc<Site>, id: &str) -> Result<Arc<Table>, PageError> {
+fn find_played(site: &Arc<Site>, id: &str) -> Result<Arc<PeopleTable>, PageError> {
     find(site, id)?.ok_or_else(|| PageError::NotFound("the game is over".to_owned()))
 }
 
@@ -265,7 +268,7 @@ async fn show(
 
 fn page(
     caller: &Caller,
-    table: &Arc<Table>,
+    table: &Arc<PeopleTable>,
     message: Option<&str>,
     headers: &HeaderMap,
 ) -> Response {
@@ -333,7 +336,7 @@ struct Acted {
 }
 
 /// The seat that somebody acts for: the one that the form says, or the one that is asked.
-fn acting_seat(table: &Table, own: &[Seat], said: Option<u8>) -> Option<Seat> {
+fn acting_seat(table: &PeopleTable, own: &[Seat], said: Option<u8>) -> Option<Seat> {
     match said {
         Some(seat) => own
             .iter()
@@ -394,16 +397,16 @@ async fn act(
     }
     // A bot that thinks has its time; whoever asked waits no longer than that.
     let acting = tokio::time::timeout(PATIENCE, table.act(seat, version, act));
-    let answered = acting.await.unwrap_or(Err(Refused::Full(Full::Work)));
+    let answered = acting.await.unwrap_or(Err(ActRefusal::Full(Full::Work)));
     let told = pages::answer(&answered, &table, caller.language);
     let status = match &answered {
         Ok(_) => StatusCode::OK,
-        Err(Refused::GoneOn) => StatusCode::CONFLICT,
-        Err(Refused::Full(full)) => full.status(),
+        Err(ActRefusal::GoneOn) => StatusCode::CONFLICT,
+        Err(ActRefusal::Full(full)) => full.status(),
         Err(_) => StatusCode::UNPROCESSABLE_ENTITY,
     };
     let mut response = done(&caller, &table, &told, status, &headers);
-    if let Err(Refused::Full(full)) = answered {
+    if let Err(ActRefusal::Full(full)) = answered {
         PageError::from(full).mark(&mut response);
     }
     response
@@ -412,7 +415,7 @@ async fn act(
 /// The script is answered in JSON and hears of changes; without it the page is shown again.
 fn done(
     caller: &Caller,
-    table: &Arc<Table>,
+    table: &Arc<PeopleTable>,
     told: &str,
     status: StatusCode,
     headers: &HeaderMap,
@@ -437,18 +440,18 @@ fn kept_record(site: &Arc<Site>, id: &str) -> Result<String, PageError> {
     read.ok_or_else(|| PageError::NotFound("there is no such game".to_owned()))
 }
 
-fn finished_game(site: &Arc<Site>, id: &str) -> Result<Game, PageError> {
+fn finished_game(site: &Arc<Site>, id: &str) -> Result<ViewedGame, PageError> {
     let text = kept_record(site, id)?;
     let record =
         Record::parse(&text).map_err(|error| PageError::system("a record can't be read", error))?;
-    Game::of(record.printable())
+    ViewedGame::of(record.printable())
 }
 
 async fn finished(
     caller: Caller,
     State(site): OfSite,
     Path(id): Path<String>,
-    Query(asked): Query<game_page::Asked>,
+    Query(asked): Query<game_page::GameQuery>,
 ) -> Response {
     let found = async {
         let game = finished_game(&site, &id)?;
@@ -468,7 +471,7 @@ async fn frames(
     Caller { language, .. }: Caller,
     State(site): OfSite,
     Path(id): Path<String>,
-    Query(asked): Query<game_page::Asked>,
+    Query(asked): Query<game_page::GameQuery>,
 ) -> Result<Response, PageError> {
     let game = finished_game(&site, &id)?;
     let position = asked.position(&game.record)?;
@@ -484,7 +487,7 @@ async fn picture(
     Caller { language, .. }: Caller,
     State(site): OfSite,
     Path(id): Path<String>,
-    Query(asked): Query<game_page::Asked>,
+    Query(asked): Query<game_page::GameQuery>,
 ) -> Result<Response, PageError> {
     let game = finished_game(&site, &id)?;
     let position = asked.position(&game.record)?;

@@ -26,7 +26,7 @@ pub(crate) struct KeptGame {
     pub(crate) seed: Seed,
     /// By seat.
     pub(crate) names: Vec<String>,
-    pub(crate) chairs: Vec<Chair>,
+    pub(crate) chairs: Vec<SeatedPlayer>,
     pub(crate) limit_ms: u64,
     pub(crate) is_timed: bool,
     /// Who has begun it; files of older versions do not say.
@@ -38,17 +38,17 @@ pub(crate) struct KeptGame {
     pub(crate) answers: Vec<Vec<GivenAnswer>>,
 }
 
-/// Who sits in a seat.
+/// The player in a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Chair {
+pub(crate) enum SeatedPlayer {
     /// Somebody in this browser; nobody yet where there is none.
     Person { browser: Option<Browser> },
     /// The bot that the page offers with this SPEC.
     Bot { spec: String },
 }
 
-impl Chair {
+impl SeatedPlayer {
     pub(crate) fn is_of(&self, browser: &Browser) -> bool {
         matches!(self, Self::Person { browser: Some(own) } if own == browser)
     }

@@ -14,10 +14,10 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use parking_lot::Mutex;
 
 #[cfg(test)]
-pub(crate) use kept::Chair as SeatedPlayer;
+pub(crate) use kept::SeatedPlayer;
 pub use options::{Opponent, PeopleOptions, RecordBounds};
 
-use self::{context::TableContext, kept::KeptGame, table::Table};
+use self::{context::TableContext, kept::KeptGame, table::PeopleTable};
 use crate::{
     advice::Adviser,
     caller::Browser,
@@ -38,7 +38,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// All games of people.
 pub(crate) struct People {
     context: Arc<TableContext>,
-    tables: Mutex<HashMap<String, Arc<Table>>>,
+    tables: Mutex<HashMap<String, Arc<PeopleTable>>>,
 }
 
 impl People {
@@ -55,7 +55,7 @@ impl People {
     }
 
     /// Begins a game, or goes on with one, where there is room for it.
-    fn begin(&self, kept: KeptGame) -> Result<Arc<Table>, PageError> {
+    fn begin(&self, kept: KeptGame) -> Result<Arc<PeopleTable>, PageError> {
         let kind = referee_games::game(&kept.game).ok_or_else(|| {
             PageError::system(
                 "a game of people can't go on",
@@ -76,7 +76,7 @@ impl People {
             let first = over.min().map(|(_, id)| id.to_owned());
             first.map(|id| tables.remove(&id));
         }
-        let table = Table::start(self.context.clone(), kind, kept);
+        let table = PeopleTable::start(self.context.clone(), kind, kept);
         tables.insert(table.id().to_owned(), table.clone());
         Ok(table)
     }
@@ -103,7 +103,7 @@ impl People {
     }
 
     /// The games of a browser that are not over.
-    fn of_browser(&self, browser: &Browser) -> Vec<Arc<Table>> {
+    fn of_browser(&self, browser: &Browser) -> Vec<Arc<PeopleTable>> {
         let tables = self.tables.lock();
         let own = tables.values().filter(|table| {
             !table.is_over() && table.chairs().iter().any(|chair| chair.is_of(browser))
@@ -114,7 +114,7 @@ impl People {
     }
 
     /// A game that is being played, or was a moment ago.
-    fn table(&self, id: &str) -> Option<Arc<Table>> {
+    fn table(&self, id: &str) -> Option<Arc<PeopleTable>> {
         self.tables.lock().get(id).cloned()
     }
 
@@ -161,7 +161,7 @@ impl People {
 #[cfg(test)]
 impl People {
     /// A game by where it is.
-    pub(crate) fn table_at(&self, path: &str) -> Option<Arc<Table>> {
+    pub(crate) fn table_at(&self, path: &str) -> Option<Arc<PeopleTable>> {
         self.table(path.strip_prefix("/play/")?)
     }
 }

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::{
     People,
-    kept::Chair,
-    table::{Done, Refused, SeatView, Table, View},
+    kept::SeatedPlayer,
+    table::{ActRefusal, ActReply, PeopleTable, SeatView, TableView},
 };
 use crate::{
     advice::NoAdvice,
@@ -142,7 +142,7 @@ fn shown(value: &Value) -> String {
 
 /// The page of a game.
 pub(super) fn table(
-    table: &Table,
+    table: &PeopleTable,
     own: &[Seat],
     message: Option<&str>,
     link: &str,
@@ -151,7 +151,7 @@ pub(super) fn table(
     let frame = frame(table, own, language);
     let title = table.names.join(" – ");
     let at = format!("/play/{}", table.id());
-    let waits_for_people = table.chairs().iter().any(Chair::is_free);
+    let waits_for_people = table.chairs().iter().any(SeatedPlayer::is_free);
     html! {
         h1 { (title) }
         p {
@@ -196,7 +196,7 @@ fn act(at: &str, name: &str, words: &str, asks: Option<&str>) -> Markup {
 }
 
 /// What of a game can change, for somebody with these seats.
-pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
+pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Frame {
     let view = table.view();
     let shown = table.shown_as(own, &view);
     let at = format!("/play/{}", table.id());
@@ -361,7 +361,13 @@ fn is_of_several(seen: &SeatView) -> bool {
 }
 
 /// What is shown where nobody may see a hand.
-fn curtain(table: &Table, own: &[Seat], view: &View, at: &str, language: Language) -> Markup {
+fn curtain(
+    table: &PeopleTable,
+    own: &[Seat],
+    view: &TableView,
+    at: &str,
+    language: Language,
+) -> Markup {
     let next = own.iter().find(|seat| view.turn.contains(seat));
     html! {
         div.curtain {
@@ -387,7 +393,7 @@ fn curtain(table: &Table, own: &[Seat], view: &View, at: &str, language: Languag
     }
 }
 
-fn state_words(table: &Table, view: &View, own: &[Seat], language: Language) -> String {
+fn state_words(table: &PeopleTable, view: &TableView, own: &[Seat], language: Language) -> String {
     if let Some(failed) = &view.failed {
         return match language {
             Language::En => format!("The game can't go on: {failed}"),
@@ -415,14 +421,18 @@ fn state_words(table: &Table, view: &View, own: &[Seat], language: Language) -> 
 }
 
 /// What a person is told of what they did.
-pub(super) fn answer(done: &Result<Done, Refused>, table: &Table, language: Language) -> String {
+pub(super) fn answer(
+    done: &Result<ActReply, ActRefusal>,
+    table: &PeopleTable,
+    language: Language,
+) -> String {
     match done {
-        Ok(Done::Shown) => String::new(),
-        Ok(Done::Hint { bot, notation }) => match language {
+        Ok(ActReply::Shown) => String::new(),
+        Ok(ActReply::Hint { bot, notation }) => match language {
             Language::En => format!("{bot} would play {notation}"),
             Language::Zh => format!("{bot} 会走 {notation}"),
         },
-        Err(Refused::Slip(slip)) => {
+        Err(ActRefusal::Slip(slip)) => {
             let notation = table.kind.info().notation.get(language);
             match (language, slip) {
                 (Language::En, slip) => format!("{slip}; expected {notation}"),
@@ -440,7 +450,7 @@ pub(super) fn answer(done: &Result<Done, Refused>, table: &Table, language: Lang
                 }
             }
         }
-        Err(Refused::NotTakenBack(why)) => match (language, why) {
+        Err(ActRefusal::NotTakenBack(why)) => match (language, why) {
             (Language::En, why) => why.to_string(),
             (Language::Zh, NotTakenBack::NoMove) => "没有可以收回的着法".to_owned(),
             (Language::Zh, NotTakenBack::Secrets) => {
@@ -450,34 +460,34 @@ pub(super) fn answer(done: &Result<Done, Refused>, table: &Table, language: Lang
                 format!("{bot} 不能从对局中途继续，所以不能悔棋")
             }
         },
-        Ok(Done::OthersAsked) => language
+        Ok(ActReply::OthersAsked) => language
             .pick(
                 "Whoever plays with you is asked whether you may take it back.",
                 "已询问对方是否同意悔棋。",
             )
             .to_owned(),
-        Err(Refused::NothingToAgree) => language
+        Err(ActRefusal::NothingToAgree) => language
             .pick(
                 "Nobody asks you any more to take a move back.",
                 "现在没有人请求悔棋。",
             )
             .to_owned(),
-        Err(Refused::Full(full)) => full.words(language).to_owned(),
-        Err(Refused::NoHint(error)) => match (language, error) {
+        Err(ActRefusal::Full(full)) => full.words(language).to_owned(),
+        Err(ActRefusal::NoHint(error)) => match (language, error) {
             (Language::En, error) => format!("There is no hint: {error}"),
             (Language::Zh, NoAdvice::NoBot) => "没有提示：这个游戏没有机器人".to_owned(),
             (Language::Zh, NoAdvice::Failed(_)) => "没有提示：机器人出错".to_owned(),
         },
-        Err(Refused::NoEvaluation) => language
+        Err(ActRefusal::NoEvaluation) => language
             .pick(
                 "Too little is known to deal what you can't see; try again after the next move.",
                 "所知太少，无法模拟未知的牌；请在下一步后再试。",
             )
             .to_owned(),
-        Err(Refused::NotAsked) => language
+        Err(ActRefusal::NotAsked) => language
             .pick("It is not your turn.", "现在没有轮到你。")
             .to_owned(),
-        Err(Refused::GoneOn) => language
+        Err(ActRefusal::GoneOn) => language
             .pick(
                 "The game has gone on since this page was loaded; look again.",
                 "页面加载后对局已有变化，请再看一遍。",

@@ -10,7 +10,8 @@ use std::{
 };
 
 use arena_play::{
-    EvaluationQuestion, HintQuestion, NotTakenBack, PeopleGame, PlayError, PlayedMove, Slip, Turn,
+    EvaluationQuestion, HintQuestion, NotTakenBack, PeopleGame, PeopleGameError, PeopleTurn,
+    PlayedMove, Slip,
 };
 use parking_lot::Mutex;
 use referee_core::{GameKind, Scene, Seat, Words};
@@ -22,14 +23,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     context::TableContext,
-    kept::{self, Chair, KeptGame},
+    kept::{self, KeptGame, SeatedPlayer},
 };
 use crate::{
     advice::{Advice, AdviceRequest, Adviser, NoAdvice},
     caller::Browser,
     client::Client,
     error::Full,
-    expectation::Expected,
+    expectation::ExpectedShares,
 };
 
 /// So many things people do may wait while bots think.
@@ -55,9 +56,9 @@ pub(crate) enum Act {
     Evaluate(Client),
 }
 
-/// Why nothing came of it.
+/// The reason why nothing came of it.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub(crate) enum ActRefusal {
     Slip(Slip),
     NotTakenBack(NotTakenBack),
     /// Nobody has asked them whether a move may be taken back.
@@ -73,9 +74,9 @@ pub(crate) enum Refused {
     GoneOn,
 }
 
-/// What a person is told.
+/// The reply to what a person does.
 #[derive(Debug)]
-pub(crate) enum Done {
+pub(crate) enum ActReply {
     /// It is done; the table shows it.
     Shown,
     /// The others are asked whether the move may be taken back.
@@ -94,17 +95,17 @@ struct TakeBackRequest {
     waits_for: Vec<Seat>,
 }
 
-struct Command {
+struct TableCommand {
     seat: Seat,
     /// What they looked at when they did it.
     version: Option<u64>,
     act: Act,
-    reply: oneshot::Sender<Result<Done, Refused>>,
+    reply: oneshot::Sender<Result<ActReply, ActRefusal>>,
 }
 
 /// The game as it stands. Whoever looks is shown what their seat knows and nothing else.
 #[derive(Clone)]
-pub(crate) struct View {
+pub(crate) struct TableView {
     /// Grows with every change.
     pub(crate) version: u64,
     /// Of each person what they see.
@@ -128,13 +129,13 @@ pub(crate) struct SeatView {
 }
 
 /// A game, for those who look at it and do something.
-pub(crate) struct Table {
+pub(crate) struct PeopleTable {
     id: String,
     pub(crate) kind: &'static dyn GameKind,
     pub(crate) names: Vec<String>,
-    chairs: Mutex<Vec<Chair>>,
-    commands: mpsc::Sender<Command>,
-    view: watch::Receiver<Arc<View>>,
+    chairs: Mutex<Vec<SeatedPlayer>>,
+    commands: mpsc::Sender<TableCommand>,
+    view: watch::Receiver<Arc<TableView>>,
     /// Grows with everything that those who look may see.
     changes: watch::Sender<u64>,
     /// Of each browser how many of its pages are open, and when one was last.
@@ -147,7 +148,7 @@ pub(crate) struct Table {
     went_on: Mutex<Instant>,
     take_back: Mutex<Option<TakeBackRequest>>,
     /// What people who asked for it can expect, each with the version of the view that it is of.
-    evaluations: Mutex<HashMap<Seat, (u64, Expected)>>,
+    evaluations: Mutex<HashMap<Seat, (u64, ExpectedShares)>>,
     /// Who looks where several people share a screen and their hands are secret.
     looks: Mutex<Option<Seat>>,
     is_over: AtomicBool,
@@ -159,12 +160,12 @@ pub(crate) struct Table {
 }
 
 /// A page of a browser is open as long as this is there.
-pub(crate) struct Presence {
-    table: Arc<Table>,
+pub(crate) struct OpenPage {
+    table: Arc<PeopleTable>,
     browser: Browser,
 }
 
-impl Table {
+impl PeopleTable {
     /// Begins it, or goes on with it.
     pub(super) fn start(
         context: Arc<TableContext>,
@@ -172,7 +173,7 @@ impl Table {
         kept: KeptGame,
     ) -> Arc<Self> {
         let (commands, heard) = mpsc::channel(WAITING);
-        let (shows, view) = watch::channel(Arc::new(View {
+        let (shows, view) = watch::channel(Arc::new(TableView {
             version: 0,
             seats: HashMap::new(),
             turn: Vec::new(),
@@ -230,7 +231,7 @@ impl Table {
         self.client
     }
 
-    pub(crate) fn chairs(&self) -> Vec<Chair> {
+    pub(crate) fn chairs(&self) -> Vec<SeatedPlayer> {
         self.chairs.lock().clone()
     }
 
@@ -243,7 +244,7 @@ impl Table {
         self.changes.send_modify(|number| *number += 1);
     }
 
-    pub(crate) fn view(&self) -> Arc<View> {
+    pub(crate) fn view(&self) -> Arc<TableView> {
         self.view.borrow().clone()
     }
 
@@ -261,7 +262,7 @@ impl Table {
         let Some(free) = chairs.iter_mut().find(|chair| chair.is_free()) else {
             return false;
         };
-        *free = Chair::Person {
+        *free = SeatedPlayer::Person {
             browser: Some(browser.clone()),
         };
         self.kept.lock().chairs.clone_from(&chairs);
@@ -273,7 +274,7 @@ impl Table {
     }
 
     /// Whom a browser with these seats is shown as: the one who is asked, where they can be.
-    pub(crate) fn shown_as(&self, own: &[Seat], view: &View) -> Option<Seat> {
+    pub(crate) fn shown_as(&self, own: &[Seat], view: &TableView) -> Option<Seat> {
         match own {
             [] => None,
             [one] => Some(*one),
@@ -289,14 +290,14 @@ impl Table {
     }
 
     /// What a seat can expect of the table as this view shows it, where it has asked.
-    pub(crate) fn evaluation(&self, seat: Seat, view: &View) -> Option<Expected> {
+    pub(crate) fn evaluation(&self, seat: Seat, view: &TableView) -> Option<ExpectedShares> {
         let evaluations = self.evaluations.lock();
         let (version, expects) = evaluations.get(&seat)?;
         (*version == view.version).then(|| expects.clone())
     }
 
     /// Who wants to take back a move of the table as this view shows it, and who has not agreed yet.
-    pub(crate) fn take_back_request(&self, view: &View) -> Option<(Seat, Vec<Seat>)> {
+    pub(crate) fn take_back_request(&self, view: &TableView) -> Option<(Seat, Vec<Seat>)> {
         let request = self.take_back.lock();
         let request = request.as_ref().filter(|one| one.version == view.version)?;
         Some((request.seat, request.waits_for.clone()))
@@ -307,7 +308,7 @@ impl Table {
         let chairs = self.chairs.lock();
         let own = &chairs[seat.index()];
         let others = chairs.iter().enumerate().filter(|(_, chair)| {
-            matches!(chair, Chair::Person { browser: Some(_) }) && *chair != own
+            matches!(chair, SeatedPlayer::Person { browser: Some(_) }) && *chair != own
         });
         others.map(|(seat, _)| Seat::new(seat as u8)).collect()
     }
@@ -324,27 +325,27 @@ impl Table {
         seat: Seat,
         version: Option<u64>,
         act: Act,
-    ) -> Result<Done, Refused> {
+    ) -> Result<ActReply, ActRefusal> {
         let (reply, answer) = oneshot::channel();
-        let command = Command {
+        let command = TableCommand {
             seat,
             version,
             act,
             reply,
         };
         let sent = self.commands.send(command).await;
-        sent.map_err(|_| Refused::NotAsked)?;
-        answer.await.map_err(|_| Refused::NotAsked)?
+        sent.map_err(|_| ActRefusal::NotAsked)?;
+        answer.await.map_err(|_| ActRefusal::NotAsked)?
     }
 
     /// A page of this browser is open.
-    pub(crate) fn present(self: &Arc<Self>, browser: &Browser) -> Presence {
+    pub(crate) fn present(self: &Arc<Self>, browser: &Browser) -> OpenPage {
         let mut present = self.present.lock();
         let entry = present
             .entry(browser.clone())
             .or_insert((0, Instant::now()));
         *entry = (entry.0 + 1, Instant::now());
-        Presence {
+        OpenPage {
             table: self.clone(),
             browser: browser.clone(),
         }
@@ -370,7 +371,7 @@ impl Table {
         let turn = self.view().turn.clone();
         let chairs = self.chairs();
         for seat in turn {
-            let Chair::Person { browser } = &chairs[seat.index()] else {
+            let SeatedPlayer::Person { browser } = &chairs[seat.index()] else {
                 continue;
             };
             let seen = browser.as_ref().and_then(|browser| {
@@ -408,8 +409,8 @@ impl Table {
 
     async fn run(
         self: Arc<Self>,
-        mut heard: mpsc::Receiver<Command>,
-        shows: watch::Sender<Arc<View>>,
+        mut heard: mpsc::Receiver<TableCommand>,
+        shows: watch::Sender<Arc<TableView>>,
     ) {
         let kept = self.kept.lock().clone();
         // What failed, and whether the game can go on another time.
@@ -419,7 +420,10 @@ impl Table {
             let context = &self.context.options.context;
             let resumed = PeopleGame::resume(seating, kept.answers.clone(), context);
             resumed.await.map_err(|error| {
-                let is_ours = matches!(error, PlayError::Shortage(_) | PlayError::Socket(_));
+                let is_ours = matches!(
+                    error,
+                    PeopleGameError::Shortage(_) | PeopleGameError::Socket(_)
+                );
                 (error.to_string(), is_ours)
             })
         };
@@ -463,9 +467,9 @@ impl Table {
     async fn play(
         self: &Arc<Self>,
         game: &mut PeopleGame,
-        heard: &mut mpsc::Receiver<Command>,
-        shows: &watch::Sender<Arc<View>>,
-    ) -> Result<(), PlayError> {
+        heard: &mut mpsc::Receiver<TableCommand>,
+        shows: &watch::Sender<Arc<TableView>>,
+    ) -> Result<(), PeopleGameError> {
         loop {
             let turn = game.step().await?;
             match turn {
@@ -474,13 +478,13 @@ impl Table {
                     // Those who look and those who do something have their turn too.
                     tokio::task::yield_now().await;
                 }
-                Some(Turn::Over) => {
+                Some(PeopleTurn::Over) => {
                     self.save(game);
                     self.show(game, &[], shows);
                     self.finish(game);
                     return Ok(());
                 }
-                Some(Turn::People(seats)) => {
+                Some(PeopleTurn::People(seats)) => {
                     self.save(game);
                     self.show(game, &seats, shows);
                     self.hear_people(game, heard, shows).await;
@@ -493,8 +497,8 @@ impl Table {
     async fn hear_people(
         self: &Arc<Self>,
         game: &mut PeopleGame,
-        heard: &mut mpsc::Receiver<Command>,
-        shows: &watch::Sender<Arc<View>>,
+        heard: &mut mpsc::Receiver<TableCommand>,
+        shows: &watch::Sender<Arc<TableView>>,
     ) {
         let until = game.deadline();
         let time_is_up = async {
@@ -517,10 +521,10 @@ impl Table {
     async fn hear(
         self: &Arc<Self>,
         game: &mut PeopleGame,
-        command: Command,
-        shows: &watch::Sender<Arc<View>>,
+        command: TableCommand,
+        shows: &watch::Sender<Arc<TableView>>,
     ) {
-        let Command {
+        let TableCommand {
             seat,
             version,
             act,
@@ -528,30 +532,30 @@ impl Table {
         } = command;
         let now = shows.borrow().version;
         if version.is_some_and(|version| version != now) {
-            let _ = reply.send(Err(Refused::GoneOn));
+            let _ = reply.send(Err(ActRefusal::GoneOn));
             return;
         }
         let is_asked = shows.borrow().turn.contains(&seat);
         let answer = match act {
             Act::Move(_) | Act::Hint(_) | Act::Evaluate(_) | Act::Resign if !is_asked => {
-                Err(Refused::NotAsked)
+                Err(ActRefusal::NotAsked)
             }
             Act::Move(written) => match game.move_as_written(seat, &written) {
                 Ok(_) => {
                     *self.looks.lock() = None;
-                    Ok(Done::Shown)
+                    Ok(ActReply::Shown)
                 }
-                Err(slip) => Err(Refused::Slip(slip)),
+                Err(slip) => Err(ActRefusal::Slip(slip)),
             },
             Act::Resign => {
                 game.resign(seat);
                 *self.looks.lock() = None;
-                Ok(Done::Shown)
+                Ok(ActReply::Shown)
             }
             Act::Back => {
                 let waits_for = self.others(seat);
                 match game.check_take_back(seat) {
-                    Err(why) => Err(Refused::NotTakenBack(why)),
+                    Err(why) => Err(ActRefusal::NotTakenBack(why)),
                     Ok(_) if waits_for.is_empty() => self.take_back(game, seat).await,
                     Ok(_) => {
                         *self.take_back.lock() = Some(TakeBackRequest {
@@ -560,26 +564,26 @@ impl Table {
                             waits_for,
                         });
                         self.change();
-                        Ok(Done::OthersAsked)
+                        Ok(ActReply::OthersAsked)
                     }
                 }
             }
             Act::Agree(agrees) => self.agree(game, seat, agrees, now).await,
             Act::Evaluate(client) => match game.evaluation(seat) {
-                Err(_) => Err(Refused::NotAsked),
+                Err(_) => Err(ActRefusal::NotAsked),
                 Ok(question) => {
                     let (table, adviser) = (self.clone(), self.context.adviser.clone());
                     let work = move || {
                         let expected = expected(&question, &adviser)?;
                         table.evaluations.lock().insert(seat, (now, expected));
                         table.change();
-                        Ok(Done::Shown)
+                        Ok(ActReply::Shown)
                     };
                     return self.think(client, work, reply);
                 }
             },
             Act::Hint(client) => match game.hint(seat) {
-                Err(_) => Err(Refused::NotAsked),
+                Err(_) => Err(ActRefusal::NotAsked),
                 Ok(question) => {
                     let adviser = self.context.adviser.clone();
                     return self.think(client, move || hint(question, &adviser), reply);
@@ -589,11 +593,13 @@ impl Table {
         let _ = reply.send(answer);
     }
 
-    async fn take_back(&self, game: &mut PeopleGame, seat: Seat) -> Result<Done, Refused> {
+    async fn take_back(&self, game: &mut PeopleGame, seat: Seat) -> Result<ActReply, ActRefusal> {
         *self.take_back.lock() = None;
-        game.take_back(seat).await.map_err(Refused::NotTakenBack)?;
+        game.take_back(seat)
+            .await
+            .map_err(ActRefusal::NotTakenBack)?;
         *self.looks.lock() = None;
-        Ok(Done::Shown)
+        Ok(ActReply::Shown)
     }
 
     /// Somebody agrees that another one takes back a move, or does not.
@@ -603,13 +609,13 @@ impl Table {
         seat: Seat,
         agrees: bool,
         now: u64,
-    ) -> Result<Done, Refused> {
+    ) -> Result<ActReply, ActRefusal> {
         let agreed = {
             let mut request = self.take_back.lock();
             let open = request.as_mut().filter(|one| one.version == now);
             let open = open.filter(|one| one.waits_for.contains(&seat));
             let Some(open) = open else {
-                return Err(Refused::NothingToAgree);
+                return Err(ActRefusal::NothingToAgree);
             };
             open.waits_for.retain(|one| *one != seat);
             let all = open.waits_for.is_empty().then_some(open.seat);
@@ -621,7 +627,7 @@ impl Table {
         self.change();
         match agreed {
             Some(seat) => self.take_back(game, seat).await,
-            None => Ok(Done::Shown),
+            None => Ok(ActReply::Shown),
         }
     }
 
@@ -629,12 +635,12 @@ impl Table {
     fn think(
         &self,
         client: Client,
-        work: impl FnOnce() -> Result<Done, Refused> + Send + 'static,
-        mut reply: oneshot::Sender<Result<Done, Refused>>,
+        work: impl FnOnce() -> Result<ActReply, ActRefusal> + Send + 'static,
+        mut reply: oneshot::Sender<Result<ActReply, ActRefusal>>,
     ) {
         match self.context.queue.submit(client, work) {
             Err(full) => {
-                let _ = reply.send(Err(Refused::Full(full)));
+                let _ = reply.send(Err(ActRefusal::Full(full)));
             }
             Ok(result) => {
                 tokio::spawn(async move {
@@ -643,7 +649,7 @@ impl Table {
                         () = reply.closed() => {}
                         answer = result => {
                             let failed = || NoAdvice::Failed("it has panicked".to_owned());
-                            let answer = answer.unwrap_or_else(|_| Err(Refused::NoHint(failed())));
+                            let answer = answer.unwrap_or_else(|_| Err(ActRefusal::NoHint(failed())));
                             let _ = reply.send(answer);
                         }
                     }
@@ -670,7 +676,7 @@ impl Table {
         self.over();
     }
 
-    fn show(&self, game: &PeopleGame, turn: &[Seat], shows: &watch::Sender<Arc<View>>) {
+    fn show(&self, game: &PeopleGame, turn: &[Seat], shows: &watch::Sender<Arc<TableView>>) {
         let people = game.people().map(|seat| {
             let seen = SeatView {
                 scene: game.scene(seat),
@@ -698,7 +704,7 @@ impl Table {
                 || view.turn != turn
                 || view.result.is_some() != result.is_some();
             if is_new {
-                *view = Arc::new(View {
+                *view = Arc::new(TableView {
                     version: view.version + 1,
                     seats: people,
                     turn: turn.to_vec(),
@@ -717,34 +723,37 @@ impl Table {
 }
 
 /// What a bot would play.
-fn hint(question: HintQuestion, adviser: &Adviser) -> Result<Done, Refused> {
+fn hint(question: HintQuestion, adviser: &Adviser) -> Result<ActReply, ActRefusal> {
     let request = AdviceRequest::Hint(question.question().clone());
-    match adviser(&request).map_err(Refused::NoHint)? {
+    match adviser(&request).map_err(ActRefusal::NoHint)? {
         Advice::Hint { bot, answer } => match question.read(answer.into()) {
-            Ok(notation) => Ok(Done::Hint { bot, notation }),
-            Err(error) => Err(Refused::NoHint(NoAdvice::Failed(error.to_string()))),
+            Ok(notation) => Ok(ActReply::Hint { bot, notation }),
+            Err(error) => Err(ActRefusal::NoHint(NoAdvice::Failed(error.to_string()))),
         },
-        _ => Err(Refused::NotAsked),
+        _ => Err(ActRefusal::NotAsked),
     }
 }
 
 /// What each seat can expect: by a bot, or by random playouts where no bot has estimates.
-fn expected(question: &EvaluationQuestion, adviser: &Adviser) -> Result<Expected, Refused> {
+fn expected(
+    question: &EvaluationQuestion,
+    adviser: &Adviser,
+) -> Result<ExpectedShares, ActRefusal> {
     let request = AdviceRequest::Estimate(question.question().clone());
     match adviser(&request) {
-        Ok(Advice::Estimate { bot, shares }) => Ok(Expected {
+        Ok(Advice::Estimate { bot, shares }) => Ok(ExpectedShares {
             shares: shares.into(),
             by: Some(bot),
         }),
         Err(NoAdvice::NoBot) => {
-            let shares = question.search().ok_or(Refused::NoEvaluation)?;
-            Ok(Expected { shares, by: None })
+            let shares = question.search().ok_or(ActRefusal::NoEvaluation)?;
+            Ok(ExpectedShares { shares, by: None })
         }
-        Ok(_) | Err(_) => Err(Refused::NoEvaluation),
+        Ok(_) | Err(_) => Err(ActRefusal::NoEvaluation),
     }
 }
 
-impl Drop for Presence {
+impl Drop for OpenPage {
     fn drop(&mut self) {
         let mut present = self.table.present.lock();
         if let Some(entry) = present.get_mut(&self.browser) {

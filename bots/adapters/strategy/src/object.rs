@@ -28,12 +28,12 @@ const INTERFACE: &str = "a strategy exports extern \"C\" Point* getPoint(const i
 
 /// `struct Point` of the classic interface.
 #[repr(C)]
-struct Point {
+struct ClassicPoint {
     x: c_int,
     y: c_int,
 }
 
-type GetPoint = unsafe extern "C" fn(
+type GetPointFunction = unsafe extern "C" fn(
     c_int,
     c_int,
     *const c_int,
@@ -42,13 +42,13 @@ type GetPoint = unsafe extern "C" fn(
     c_int,
     c_int,
     c_int,
-) -> *mut Point;
+) -> *mut ClassicPoint;
 
-type ClearPoint = unsafe extern "C" fn(*mut Point);
+type ClearPoint = unsafe extern "C" fn(*mut ClassicPoint);
 
 /// A strategy that is loaded. It is never unloaded: its process ends instead.
 pub(crate) struct Object {
-    get_point: GetPoint,
+    get_point: GetPointFunction,
     clear_point: ClearPoint,
 }
 
@@ -65,7 +65,7 @@ pub(crate) enum LoadError {
 pub(crate) struct Returned {
     pub(crate) x: i32,
     pub(crate) y: i32,
-    pointer: *mut Point,
+    pointer: *mut ClassicPoint,
 }
 
 impl Object {
@@ -108,7 +108,9 @@ impl Object {
         // SAFETY: these names have these types by the classic interface.
         let (get_point, clear_point) = unsafe {
             (
-                library.get::<GetPoint>("getPoint").map(|symbol| *symbol),
+                library
+                    .get::<GetPointFunction>("getPoint")
+                    .map(|symbol| *symbol),
                 library
                     .get::<ClearPoint>("clearPoint")
                     .map(|symbol| *symbol),
@@ -150,7 +152,10 @@ impl Object {
 }
 
 #[inline(never)]
-extern "C" fn call_get_point(get_point: GetPoint, ask: &PointQuestion) -> *mut Point {
+extern "C" fn call_get_point(
+    get_point: GetPointFunction,
+    ask: &PointQuestion,
+) -> *mut ClassicPoint {
     #[expect(unsafe_code, reason = "the strategy is C++")]
     // SAFETY: both arrays are as long as the interface says, and live until it
     // returns. What it does beyond that ends this process at worst, and with it the
@@ -170,7 +175,7 @@ extern "C" fn call_get_point(get_point: GetPoint, ask: &PointQuestion) -> *mut P
 }
 
 #[inline(never)]
-extern "C" fn call_clear_point(clear_point: ClearPoint, pointer: *mut Point) {
+extern "C" fn call_clear_point(clear_point: ClearPoint, pointer: *mut ClassicPoint) {
     #[expect(unsafe_code, reason = "the strategy is C++")]
     // SAFETY: the pointer is the strategy's own, and is handed back once. As above.
     unsafe {

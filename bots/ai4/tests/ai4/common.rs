@@ -1,6 +1,6 @@
 //! Rounds by the rules crate, with random moves.
 
-use ai4::{CardSet, Options, Round, Scores, Table, Top};
+use ai4::{BigTwoRound, CardSet, PublicRound, RoundOptions, ScoringRule, Top};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_core::{Dice, Game as _, Outcome, Seed, State, Step};
@@ -18,13 +18,13 @@ pub(crate) fn cards(did: Move) -> CardSet {
 }
 
 /// The round that a state of the rules crate is in, before the seat `turn` answers.
-pub(crate) fn round(state: &State<BigTwo>, turn: usize) -> Round {
+pub(crate) fn round(state: &State<BigTwo>, turn: usize) -> BigTwoRound {
     let public = &state.public;
-    let mut table = Table::new(
-        Options {
+    let mut table = PublicRound::new(
+        RoundOptions {
             scores: match public.rules.scoring {
-                referee_games::big_two::Scoring::Places => Scores::Places,
-                referee_games::big_two::Scoring::Payout => Scores::Payout,
+                referee_games::big_two::Scoring::Places => ScoringRule::Places,
+                referee_games::big_two::Scoring::Payout => ScoringRule::Payout,
             },
             reversal: public.rules.reversal,
         },
@@ -43,7 +43,7 @@ pub(crate) fn round(state: &State<BigTwo>, turn: usize) -> Round {
         }
     }
     let hands = [0, 1, 2, 3].map(|seat| set(state.private[referee_core::Seat::new(seat)]));
-    Round { table, hands }
+    BigTwoRound { table, hands }
 }
 
 /// Hands in which most ranks are with one seat, so that four of a kind are frequent.

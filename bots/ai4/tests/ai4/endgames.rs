@@ -1,11 +1,11 @@
 //! Exact ends of rounds beside a plain search through every line of the rules crate's moves.
 
 use crate::common::{cards, fours, random_round, round, set};
-use ai4::{CardSet, Endgame, Round};
+use ai4::{BigTwoRound, CardSet, Endgame};
 use referee_games::big_two::{Cards, Combination, Order, Setup, plays};
 
 /// Whether the seat whose turn it is can be out before the other, by trying every legal move.
-fn wins(round: &Round, seat: usize) -> bool {
+fn wins(round: &BigTwoRound, seat: usize) -> bool {
     if round.table.is_over() {
         return round.hands[seat].is_empty();
     }
@@ -18,7 +18,7 @@ fn wins(round: &Round, seat: usize) -> bool {
     any == own
 }
 
-fn legal(round: &Round) -> Vec<CardSet> {
+fn legal(round: &BigTwoRound) -> Vec<CardSet> {
     let hand = Cards::from_bits(round.hand().bits());
     let order = if round.table.reversed {
         Order::Reversed

@@ -1,8 +1,8 @@
 //! Moves, turns and points beside those of the rules crate, in random rounds.
 
 use crate::common::{cards, fours, random_round, round, set};
-use ai4::{CardSet, Question, Shape, Variants};
-use referee_games::big_two::{Combination, Kind, Move, Scoring, Setup};
+use ai4::{CardSet, CombinationShape, PlayQuestion, Variants};
+use referee_games::big_two::{Combination, CombinationKind, Move, Scoring, Setup};
 
 fn setups(seed: u64) -> Setup {
     match seed % 4 {
@@ -27,7 +27,7 @@ fn plays_are_those_of_the_rules_in_their_order() {
     for seed in 0..600 {
         random_round(&setups(seed), seed, |state, seat, legal, _| {
             let round = round(state, seat);
-            let question = Question {
+            let question = PlayQuestion {
                 hand: round.hand(),
                 unseen: round.unseen(),
                 to_beat: round.table.to_beat(),
@@ -46,19 +46,19 @@ fn plays_are_those_of_the_rules_in_their_order() {
                 if let Move::Play(cards) = did {
                     let combination = Combination::of(cards).unwrap();
                     let shape = match combination.kind() {
-                        Kind::Single => Shape::Single,
-                        Kind::Pair => Shape::Pair,
-                        Kind::Three => Shape::Three,
-                        Kind::Four => Shape::Four,
-                        Kind::StraightFlush => Shape::Run,
+                        CombinationKind::Single => CombinationShape::Single,
+                        CombinationKind::Pair => CombinationShape::Pair,
+                        CombinationKind::Three => CombinationShape::Three,
+                        CombinationKind::Four => CombinationShape::Four,
+                        CombinationKind::StraightFlush => CombinationShape::Run,
                     };
                     let own = set(cards);
-                    assert_eq!(Shape::of(own), shape);
+                    assert_eq!(CombinationShape::of(own), shape);
                     assert_eq!(
                         own.key(question.reversed),
                         combination.key(state.public.order)
                     );
-                    runs += u32::from(shape == Shape::Run);
+                    runs += u32::from(shape == CombinationShape::Run);
                 }
             }
             questions += 1;

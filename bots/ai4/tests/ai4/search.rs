@@ -7,21 +7,21 @@ use std::{
 
 use crate::common::{cards, random_round, round};
 use ai4::{
-    Answer, CardSet, Engine, Idea, Ideas, Limit, Options, Prospect, Question, Settings, Variants,
-    worth::Weights,
+    BigTwoEngine, BigTwoIdea, BigTwoIdeas, BigTwoSearchResult, CardSet, PlayQuestion, PlayoutLimit,
+    Prospect, RoundOptions, SearchSettings, Variants, worth::MoveWeights,
 };
 use referee_games::big_two::Setup;
 use strum::VariantNames as _;
 
-fn limit(playouts: u64) -> Limit {
-    Limit {
+fn limit(playouts: u64) -> PlayoutLimit {
+    PlayoutLimit {
         playouts: Some(playouts),
         deadline: None,
     }
 }
 
 /// What the engine at a seat would play, at every question to that seat of a random round.
-fn answers(seed: u64, seat: usize, limit: &Limit, settings: Settings) -> Vec<CardSet> {
+fn answers(seed: u64, seat: usize, limit: &PlayoutLimit, settings: SearchSettings) -> Vec<CardSet> {
     let mut found = Vec::new();
     asked(seed, seat, settings, |engine, question| {
         found.push(answer(engine, question, limit).cards);
@@ -30,7 +30,11 @@ fn answers(seed: u64, seat: usize, limit: &Limit, settings: Settings) -> Vec<Car
 }
 
 /// A legal answer.
-fn answer(engine: &mut Engine, question: &Question, limit: &Limit) -> Answer {
+fn answer(
+    engine: &mut BigTwoEngine,
+    question: &PlayQuestion,
+    limit: &PlayoutLimit,
+) -> BigTwoSearchResult {
     let answer = engine.search(limit);
     let mut plays = Vec::new();
     question.plays(Variants::All, &mut plays);
@@ -40,20 +44,33 @@ fn answer(engine: &mut Engine, question: &Question, limit: &Limit) -> Answer {
 }
 
 /// Lets `look` see every question to an engine at a seat of a random round.
-fn asked(seed: u64, seat: usize, settings: Settings, mut look: impl FnMut(&mut Engine, &Question)) {
-    let weights = Arc::new(Weights::embedded());
-    let mut engine: Option<Engine> = None;
+fn asked(
+    seed: u64,
+    seat: usize,
+    settings: SearchSettings,
+    mut look: impl FnMut(&mut BigTwoEngine, &PlayQuestion),
+) {
+    let weights = Arc::new(MoveWeights::embedded());
+    let mut engine: Option<BigTwoEngine> = None;
     random_round(&Setup::default(), seed, |state, turn, _, did| {
         let round = round(state, turn);
         let engine = engine.get_or_insert_with(|| {
             let left = round.hands.map(CardSet::len);
             let hand = round.hands[seat];
             let weights = Arc::clone(&weights);
-            Engine::new(Options::default(), seat, hand, left, 9, settings, weights)
+            BigTwoEngine::new(
+                RoundOptions::default(),
+                seat,
+                hand,
+                left,
+                9,
+                settings,
+                weights,
+            )
         });
         if turn == seat {
             assert_eq!(engine.hand(), round.hand());
-            let question = Question {
+            let question = PlayQuestion {
                 hand: round.hand(),
                 unseen: round.unseen(),
                 to_beat: round.table.to_beat(),
@@ -69,12 +86,12 @@ fn asked(seed: u64, seat: usize, settings: Settings, mut look: impl FnMut(&mut E
 
 #[test]
 fn it_can_do_without_each_idea() {
-    let whole = answers(1, 1, &limit(100), Settings::default());
-    for idea in Idea::VARIANTS {
+    let whole = answers(1, 1, &limit(100), SearchSettings::default());
+    for idea in BigTwoIdea::VARIANTS {
         let idea = idea.parse().unwrap();
-        let settings = Settings {
-            without: Ideas::default().with(idea),
-            ..Settings::default()
+        let settings = SearchSettings {
+            without: BigTwoIdeas::default().with(idea),
+            ..SearchSettings::default()
         };
         let found = answers(1, 1, &limit(100), settings);
         assert_eq!(found, answers(1, 1, &limit(100), settings));
@@ -86,13 +103,13 @@ fn it_can_do_without_each_idea() {
 #[test]
 fn ends_are_exact_unless_it_does_without() {
     let mut exact = [0, 0];
-    for (count, without) in exact
-        .iter_mut()
-        .zip([Ideas::default(), Ideas::default().with(Idea::Endgame)])
-    {
-        let settings = Settings {
+    for (count, without) in exact.iter_mut().zip([
+        BigTwoIdeas::default(),
+        BigTwoIdeas::default().with(BigTwoIdea::Endgame),
+    ]) {
+        let settings = SearchSettings {
             without,
-            ..Settings::default()
+            ..SearchSettings::default()
         };
         for seed in 0..30 {
             asked(seed, 0, settings, |engine, question| {
@@ -105,9 +122,9 @@ fn ends_are_exact_unless_it_does_without() {
 
 #[test]
 fn an_engine_that_misjudges_plays_other_moves() {
-    let with = |misjudges| Settings {
+    let with = |misjudges| SearchSettings {
         misjudges,
-        ..Settings::default()
+        ..SearchSettings::default()
     };
     let first_sight = limit(0);
     let best = answers(2, 1, &first_sight, with(0.0));
@@ -118,7 +135,7 @@ fn an_engine_that_misjudges_plays_other_moves() {
 /// What an engine expects of the moves at each question of a random round.
 fn prospects(seed: u64) -> Vec<Vec<Prospect>> {
     let mut found = Vec::new();
-    asked(seed, 1, Settings::default(), |engine, question| {
+    asked(seed, 1, SearchSettings::default(), |engine, question| {
         let prospects = engine.evaluate(200);
         let mut legal = Vec::new();
         question.plays(Variants::FirstJoker, &mut legal);
@@ -151,8 +168,8 @@ fn what_seats_expect_is_a_share_and_the_same_again() {
 #[test]
 fn a_fixed_amount_of_work_gives_the_same_moves() {
     for seed in 0..3 {
-        let first = answers(seed, 1, &limit(100), Settings::default());
-        let again = answers(seed, 1, &limit(100), Settings::default());
+        let first = answers(seed, 1, &limit(100), SearchSettings::default());
+        let again = answers(seed, 1, &limit(100), SearchSettings::default());
         assert_eq!(first, again);
         assert!(!first.is_empty());
     }
@@ -160,9 +177,9 @@ fn a_fixed_amount_of_work_gives_the_same_moves() {
 
 #[test]
 fn more_threads_give_the_same_moves_with_a_fixed_amount_of_work() {
-    let settings = Settings {
+    let settings = SearchSettings {
         threads: 3.try_into().unwrap(),
-        ..Settings::default()
+        ..SearchSettings::default()
     };
     let first = answers(4, 2, &limit(90), settings);
     assert_eq!(first, answers(4, 2, &limit(90), settings));
@@ -171,21 +188,21 @@ fn more_threads_give_the_same_moves_with_a_fixed_amount_of_work() {
 /// The machine may be busy: an answer that is late by ten times its limit is not the machine's.
 #[test]
 fn a_search_ends_at_its_deadline() {
-    let weights = Arc::new(Weights::embedded());
+    let weights = Arc::new(MoveWeights::embedded());
     let hand = CardSet::from_bits(0x0010_4218_4210_8421);
     let left = [hand.len(), 14, 14, 14];
-    let mut engine = Engine::new(
-        Options::default(),
+    let mut engine = BigTwoEngine::new(
+        RoundOptions::default(),
         0,
         hand,
         left,
         1,
-        Settings::default(),
+        SearchSettings::default(),
         weights,
     );
     let began = Instant::now();
     let time = Duration::from_millis(200);
-    let answer = engine.search(&Limit {
+    let answer = engine.search(&PlayoutLimit {
         playouts: None,
         deadline: Some(began + time),
     });

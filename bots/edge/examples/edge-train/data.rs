@@ -7,12 +7,12 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-use edge::Board;
+use edge::Discs;
 
 /// A position of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
-    pub(crate) board: Board,
+    pub(crate) board: Discs,
     /// The number of the game.
     pub(crate) game: u32,
     /// What the search that chose the move found, in discs for the side to move.
@@ -42,7 +42,7 @@ impl Record {
             u64::from_le_bytes(word)
         };
         Self {
-            board: Board {
+            board: Discs {
                 own: word(0),
                 other: word(8),
             },

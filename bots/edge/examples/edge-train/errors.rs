@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use edge::{Engine, Limit, Options as EngineOptions, probe_depth};
+use edge::{OthelloEngine, OthelloEngineOptions as EngineOptions, SearchLimit, probe_depth};
 
 use crate::data;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         records.extend(data::read(path)?);
     }
     ensure!(options.samples > 0, "expected at least one sample");
-    let mut engine = Engine::new(EngineOptions {
+    let mut engine = OthelloEngine::new(EngineOptions {
         table_bytes: 1 << 24,
         weights: options.weights.as_ref().map(crate::read).transpose()?,
         ..EngineOptions::default()
@@ -111,10 +111,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn search(engine: &mut Engine, board: edge::Board, depth: u32) -> f64 {
-    let limit = Limit {
+fn search(engine: &mut OthelloEngine, board: edge::Discs, depth: u32) -> f64 {
+    let limit = SearchLimit {
         uncut: true,
-        ..Limit::depth(depth)
+        ..SearchLimit::depth(depth)
     };
     engine.search(board, limit).score.into()
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use edge::{
     pattern::{self, FEATURES},
-    weights::{DISC, MOVES, STAGES, Stage, Weights},
+    weights::{DISC, MOVES, PatternWeights, STAGES, StageWeights},
 };
 
 use crate::data::{self, Record};
@@ -52,7 +52,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             .iter()
             .filter(|record| {
                 let empties = record.board.empties();
-                let stage = |empties: u32| Weights::stage_number(empties);
+                let stage = |empties: u32| PatternWeights::stage_number(empties);
                 (stage(empties + OVERLAP)..=stage(empties.saturating_sub(OVERLAP)))
                     .contains(&number)
             })
@@ -73,7 +73,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         stages.push(stage(&weights, &canonical));
     }
     stages.reverse();
-    crate::write(&options.weights, &Weights::new(stages))
+    crate::write(&options.weights, &PatternWeights::new(stages))
 }
 
 /// The columns that are one for a position.
@@ -85,7 +85,7 @@ fn columns(record: &Record, canonical: &[u32]) -> [u32; ONES] {
     }
     let moves = |moves: u64| (moves.count_ones() as usize).min(MOVES - 1);
     let other = pattern::NUMBERS + MOVES + moves(board.pass().moves());
-    let within = Weights::within_stage(board.empties());
+    let within = PatternWeights::within_stage(board.empties());
     columns[FEATURES] = (pattern::NUMBERS + moves(board.moves())) as u32;
     columns[FEATURES + 1] = other as u32;
     columns[FEATURES + 2] = (pattern::NUMBERS + 2 * MOVES + within) as u32;
@@ -161,9 +161,9 @@ fn solve(rows: &[[u32; ONES]], wanted: &[f32], weights: &mut [f32], options: &Op
     (dot(&errors, &errors) / rows.len().max(1) as f64).sqrt() as f32
 }
 
-fn stage(weights: &[f32], canonical: &[u32]) -> Stage {
+fn stage(weights: &[f32], canonical: &[u32]) -> StageWeights {
     let whole = |weight: f32| (weight * DISC as f32).round() as i16;
-    let mut stage = Stage::zero();
+    let mut stage = StageWeights::zero();
     for (weight, &column) in stage.patterns_mut().iter_mut().zip(canonical) {
         *weight = whole(weights[column as usize]);
     }
@@ -178,7 +178,7 @@ fn stage(weights: &[f32], canonical: &[u32]) -> Stage {
 }
 
 /// Prints how far the evaluation is from search and result, by stage.
-pub(crate) fn check(weights: &Weights, paths: &[PathBuf]) -> Result<()> {
+pub(crate) fn check(weights: &PatternWeights, paths: &[PathBuf]) -> Result<()> {
     let mut records = Vec::new();
     for path in paths {
         records.extend(data::read(path)?);
@@ -196,7 +196,7 @@ pub(crate) fn check(weights: &Weights, paths: &[PathBuf]) -> Result<()> {
         ] {
             let mut sums = Sums::default();
             for record in &records {
-                if Weights::stage_number(record.board.empties()) == number {
+                if PatternWeights::stage_number(record.board.empties()) == number {
                     sums.add(value(weights, record), f64::from(wanted(record)));
                 }
             }
@@ -210,7 +210,7 @@ pub(crate) fn check(weights: &Weights, paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-fn value(weights: &Weights, record: &Record) -> f64 {
+fn value(weights: &PatternWeights, record: &Record) -> f64 {
     let board = record.board;
     let stage = weights.stage(board.empties());
     let moves = |moves: u64| (moves.count_ones() as usize).min(MOVES - 1);
@@ -221,7 +221,7 @@ fn value(weights: &Weights, record: &Record) -> f64 {
     let sum = patterns
         + i32::from(stage.own_moves[moves(board.moves())])
         + i32::from(stage.other_moves[moves(board.pass().moves())])
-        + i32::from(stage.empties[Weights::within_stage(board.empties())]);
+        + i32::from(stage.empties[PatternWeights::within_stage(board.empties())]);
     (f64::from(sum) / f64::from(DISC)).clamp(-64.0, 64.0)
 }
 

@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Instant};
 
 use anyhow::Result;
 use clap::Args;
-use edge::{Board, Engine, Limit, Square, Squares};
+use edge::{Discs, OthelloEngine, SearchLimit, Square, Squares};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -36,11 +36,11 @@ const FIRST: u32 = 58;
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let weights = options.weights.as_ref().map(crate::read).transpose()?;
-    let mut engine = Engine::new(edge::Options {
+    let mut engine = OthelloEngine::new(edge::OthelloEngineOptions {
         table_bytes: 1 << 21,
         threads: NonZeroUsize::MIN,
         weights,
-        ..edge::Options::default()
+        ..edge::OthelloEngineOptions::default()
     })?;
     let mut games = Games::open(&options.out)?;
     let began = Instant::now();
@@ -63,7 +63,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 /// The positions of one game from its last random move on.
-fn play(engine: &mut Engine, options: &Options, game: u32, rng: &mut ChaCha8Rng) -> Vec<Record> {
+fn play(
+    engine: &mut OthelloEngine,
+    options: &Options,
+    game: u32,
+    rng: &mut ChaCha8Rng,
+) -> Vec<Record> {
     let Some(mut board) = opening(engine, rng) else {
         return Vec::new();
     };
@@ -81,9 +86,9 @@ fn play(engine: &mut Engine, options: &Options, game: u32, rng: &mut ChaCha8Rng)
             }
         }
         let limit = if board.empties() <= options.solve {
-            Limit::default()
+            SearchLimit::default()
         } else {
-            Limit::depth(options.depth)
+            SearchLimit::depth(options.depth)
         };
         let answer = engine.search(board, limit);
         if board.empties() <= options.solve {
@@ -113,14 +118,14 @@ fn play(engine: &mut Engine, options: &Options, game: u32, rng: &mut ChaCha8Rng)
 }
 
 /// A position after some moves of which some are random; none if the game is over.
-fn opening(engine: &mut Engine, rng: &mut ChaCha8Rng) -> Option<Board> {
+fn opening(engine: &mut OthelloEngine, rng: &mut ChaCha8Rng) -> Option<Discs> {
     let plies = if rng.random_bool(0.6) {
         rng.random_range(2..=14)
     } else {
         rng.random_range(14..=44)
     };
     let random = [0.25, 0.5, 1.0][rng.random_range(0..3)];
-    let mut board = Board::START;
+    let mut board = Discs::START;
     for _ in 0..plies {
         let moves = board.moves();
         if moves == 0 {
@@ -134,7 +139,7 @@ fn opening(engine: &mut Engine, rng: &mut ChaCha8Rng) -> Option<Board> {
             let pick = rng.random_range(0..moves.count_ones()) as usize;
             Squares(moves).nth(pick)
         } else {
-            engine.search(board, Limit::depth(1)).square
+            engine.search(board, SearchLimit::depth(1)).square
         };
         board = square.and_then(|square| board.play(square))?;
     }

@@ -2,7 +2,7 @@
 
 use edge::{
     pattern::{OFFSETS, PATTERNS},
-    weights::{DISC, STAGES, Stage, Weights},
+    weights::{DISC, PatternWeights, STAGES, StageWeights},
 };
 
 /// What a disc is worth on the squares of the corner 3x3, in discs, in the order of its
@@ -11,8 +11,8 @@ const CORNER: [i32; 9] = [12, -2, 0, -2, -5, -1, 0, -1, 0];
 /// What one more move is worth, in discs.
 const MOVE: i32 = 1;
 
-pub(crate) fn weights() -> Weights {
-    let mut stage = Stage::zero();
+pub(crate) fn weights() -> PatternWeights {
+    let mut stage = StageWeights::zero();
     let [corner, ..] = &PATTERNS;
     let patterns = stage.patterns_mut();
     for (number, weight) in patterns[OFFSETS[0]..OFFSETS[1]].iter_mut().enumerate() {
@@ -35,5 +35,5 @@ pub(crate) fn weights() -> Weights {
     for (moves, weight) in stage.other_moves.iter_mut().enumerate() {
         *weight = -(moves as i32 * MOVE * DISC) as i16;
     }
-    Weights::new(vec![stage; STAGES])
+    PatternWeights::new(vec![stage; STAGES])
 }

@@ -13,7 +13,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand};
-use edge::weights::Weights;
+use edge::weights::PatternWeights;
 
 #[derive(Parser)]
 #[command(about = "Learns the weights of the evaluation of edge")]
@@ -55,13 +55,13 @@ fn main() -> Result<()> {
     }
 }
 
-fn read(path: &PathBuf) -> Result<Arc<Weights>> {
+fn read(path: &PathBuf) -> Result<Arc<PatternWeights>> {
     let file = fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
     let weights =
-        Weights::read(&file).with_context(|| format!("could not use {}", path.display()))?;
+        PatternWeights::read(&file).with_context(|| format!("could not use {}", path.display()))?;
     Ok(Arc::new(weights))
 }
 
-fn write(path: &PathBuf, weights: &Weights) -> Result<()> {
+fn write(path: &PathBuf, weights: &PatternWeights) -> Result<()> {
     fs::write(path, weights.write()).with_context(|| format!("could not write {}", path.display()))
 }

@@ -1,19 +1,19 @@
 //! What several examples need: random positions, and means with their errors.
 
-use edge::{Board, Square, Squares};
+use edge::{Discs, Square, Squares};
 use rand::seq::IteratorRandom as _;
 use rand_chacha::ChaCha8Rng;
 
 /// A random legal move; none where there is none.
-pub(crate) fn random_move(rng: &mut ChaCha8Rng, board: Board) -> Option<Square> {
+pub(crate) fn random_move(rng: &mut ChaCha8Rng, board: Discs) -> Option<Square> {
     Squares(board.moves()).choose(rng)
 }
 
 /// A position after so many random plies, drawn anew where one of them would have been a pass or
 /// the side to move has none.
-pub(crate) fn random_opening(rng: &mut ChaCha8Rng, plies: u32) -> Board {
+pub(crate) fn random_opening(rng: &mut ChaCha8Rng, plies: u32) -> Discs {
     loop {
-        let opening = (0..plies).try_fold(Board::START, |board, _| {
+        let opening = (0..plies).try_fold(Discs::START, |board, _| {
             board.play(random_move(rng, board)?)
         });
         if let Some(board) = opening.filter(|board| board.moves() != 0) {

@@ -1,6 +1,6 @@
 //! Any processor.
 
-use super::{Cpu, RAYS, Rays};
+use super::{Cpu, LineMasks, RAYS};
 
 /// Any processor.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ impl Cpu for Portable {
 
     #[inline(always)]
     fn flips(self, square: usize, own: u64, other: u64) -> u64 {
-        let Rays { up, down } = &RAYS[square];
+        let LineMasks { up, down } = &RAYS[square];
         let mut flips = 0;
         for direction in 0..4 {
             // The square where a run of the other side's discs ends; the run is

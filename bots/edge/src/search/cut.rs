@@ -5,10 +5,10 @@
 
 use std::sync::LazyLock;
 
-use super::Search;
+use super::ThreadSearch;
 use crate::{
     cpu::Cpu,
-    eval::{BEST_GUESS, Position},
+    eval::{BEST_GUESS, FeaturedBoard},
 };
 
 /// The level of selectivity that cuts nothing.
@@ -61,17 +61,22 @@ fn error(empties: u32, depth: u32, probe: u32) -> f32 {
 /// end of the game.
 const FIT: [f32; 5] = [1.5156, -0.0194, 0.3307, -0.3259, -0.0860];
 
-impl<C: Cpu> Search<'_, C> {
+impl<C: Cpu> ThreadSearch<'_, C> {
     /// A value that the deep search would most likely not be on the other side of alpha from.
     #[inline(always)]
-    pub(super) fn probe(&mut self, position: &Position, alpha: i32, depth: u32) -> Option<i32> {
+    pub(super) fn probe(
+        &mut self,
+        position: &FeaturedBoard,
+        alpha: i32,
+        depth: u32,
+    ) -> Option<i32> {
         if self.selectivity >= EXACT || depth < LEAST_DEPTH || self.cuts >= NESTED {
             return None;
         }
         self.probe_both(position, alpha, depth)
     }
 
-    fn probe_both(&mut self, position: &Position, alpha: i32, depth: u32) -> Option<i32> {
+    fn probe_both(&mut self, position: &FeaturedBoard, alpha: i32, depth: u32) -> Option<i32> {
         let cpu = self.cpu;
         cpu.run(
             #[inline(always)]

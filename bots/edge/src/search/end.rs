@@ -2,14 +2,14 @@
 //! fewest), parity, stable discs, and a table of its own that is small enough for the cache.
 
 use super::{
-    Search, WORST,
+    ThreadSearch, WORST,
     last::Parity,
     order::{Moves, end_cost},
 };
 use crate::{
-    board::Board,
+    board::Discs,
     cpu::Cpu,
-    idea::Idea,
+    idea::OthelloIdea,
     square::Squares,
     table::{MAX, NO_SQUARE, hash_of},
 };
@@ -20,11 +20,11 @@ const UNSORTED: u32 = 6;
 const ENTRIES: usize = 1 << 14;
 
 /// The small table: what was found last at each place, whatever it was.
-pub(crate) struct Ends(Vec<End>);
+pub(crate) struct Ends(Vec<EndPosition>);
 
 #[derive(Clone, Copy)]
-struct End {
-    board: Board,
+struct EndPosition {
+    board: Discs,
     lower: i8,
     upper: i8,
     square: u8,
@@ -33,8 +33,8 @@ struct End {
 impl Ends {
     pub(crate) fn new() -> Self {
         // A board without discs is never asked for.
-        let none = End {
-            board: Board { own: 0, other: 0 },
+        let none = EndPosition {
+            board: Discs { own: 0, other: 0 },
             lower: -MAX as i8,
             upper: MAX as i8,
             square: NO_SQUARE,
@@ -43,10 +43,10 @@ impl Ends {
     }
 }
 
-impl<C: Cpu> Search<'_, C> {
+impl<C: Cpu> ThreadSearch<'_, C> {
     /// The value of the end of the game: above alpha, and then at least what is
     /// returned, or not, and then at most that.
-    pub(super) fn end(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
+    pub(super) fn end(&mut self, board: Discs, alpha: i32, empties: u32) -> i32 {
         let parity = self.parity(board.empty());
         match empties {
             0 => board.final_score(),
@@ -57,7 +57,7 @@ impl<C: Cpu> Search<'_, C> {
     }
 
     /// With four empty squares or fewer.
-    fn few_left(&mut self, board: Board, alpha: i32) -> i32 {
+    fn few_left(&mut self, board: Discs, alpha: i32) -> i32 {
         let empties = board.empties();
         if empties == 4 {
             return self.last_four(board, alpha, self.parity(board.empty()));
@@ -84,7 +84,7 @@ impl<C: Cpu> Search<'_, C> {
         best
     }
 
-    fn sorted(&mut self, board: Board, alpha: i32, parity: Parity, empties: u32) -> i32 {
+    fn sorted(&mut self, board: Discs, alpha: i32, parity: Parity, empties: u32) -> i32 {
         let cpu = self.cpu;
         cpu.run(
             #[inline(always)]
@@ -123,7 +123,7 @@ impl<C: Cpu> Search<'_, C> {
                     let flips = cpu.flips(index, board.own, board.other);
                     let cost = if index == usize::from(first) {
                         i32::MIN
-                    } else if self.is_without(Idea::Ordering) {
+                    } else if self.is_without(OthelloIdea::Ordering) {
                         0
                     } else {
                         end_cost(cpu, board.after(square.bit(), flips), square, parity.odd())
@@ -148,7 +148,7 @@ impl<C: Cpu> Search<'_, C> {
                         }
                     }
                 }
-                if !self.stopped && !self.is_without(Idea::Table) {
+                if !self.stopped && !self.is_without(OthelloIdea::Table) {
                     let (mut lower, mut upper) = (-MAX as i8, MAX as i8);
                     if known.board == board {
                         (lower, upper) = (known.lower, known.upper);
@@ -158,7 +158,7 @@ impl<C: Cpu> Search<'_, C> {
                     } else {
                         upper = best as i8;
                     }
-                    self.ends.0[place] = End {
+                    self.ends.0[place] = EndPosition {
                         board,
                         lower,
                         upper,

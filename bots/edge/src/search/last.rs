@@ -4,9 +4,9 @@
 //! goes first, since who plays there also plays last there. Regions are the quarters of the
 //! board.
 
-use super::{Search, WORST};
+use super::{ThreadSearch, WORST};
 use crate::{
-    board::Board,
+    board::Discs,
     cpu::Cpu,
     square::{Square, Squares},
 };
@@ -80,9 +80,9 @@ impl Parity {
     }
 }
 
-impl<C: Cpu> Search<'_, C> {
+impl<C: Cpu> ThreadSearch<'_, C> {
     /// The value with five or more empty squares, above alpha or not.
-    pub(super) fn few(&mut self, board: Board, alpha: i32, parity: Parity, empties: u32) -> i32 {
+    pub(super) fn few(&mut self, board: Discs, alpha: i32, parity: Parity, empties: u32) -> i32 {
         let cpu = self.cpu;
         cpu.run(
             #[inline(always)]
@@ -126,7 +126,7 @@ impl<C: Cpu> Search<'_, C> {
     }
 
     /// The value with four empty squares, above alpha or not.
-    pub(super) fn last_four(&mut self, board: Board, alpha: i32, parity: Parity) -> i32 {
+    pub(super) fn last_four(&mut self, board: Discs, alpha: i32, parity: Parity) -> i32 {
         let cpu = self.cpu;
         cpu.run(
             #[inline(always)]
@@ -163,7 +163,7 @@ impl<C: Cpu> Search<'_, C> {
     }
 
     /// The same with three.
-    fn last_three(&mut self, board: Board, alpha: i32, parity: Parity) -> i32 {
+    fn last_three(&mut self, board: Discs, alpha: i32, parity: Parity) -> i32 {
         let cpu = self.cpu;
         cpu.run(
             #[inline(always)]
@@ -191,7 +191,7 @@ impl<C: Cpu> Search<'_, C> {
 
     /// [`WORST`] if the side to move has no move.
     #[inline(always)]
-    fn three_in_order(&mut self, board: Board, alpha: i32, squares: [Square; 3]) -> i32 {
+    fn three_in_order(&mut self, board: Discs, alpha: i32, squares: [Square; 3]) -> i32 {
         self.nodes += 1;
         let [a, b, c] = squares;
         let mut best = WORST;
@@ -208,7 +208,7 @@ impl<C: Cpu> Search<'_, C> {
 
     /// The same with two.
     #[inline(always)]
-    fn last_two(&mut self, board: Board, alpha: i32, [a, b]: [Square; 2]) -> i32 {
+    fn last_two(&mut self, board: Discs, alpha: i32, [a, b]: [Square; 2]) -> i32 {
         self.nodes += 1;
         let mut best = WORST;
         if let Some(next) = self.try_square(board, a) {
@@ -242,7 +242,7 @@ impl<C: Cpu> Search<'_, C> {
 
     /// The value with one empty square.
     #[inline(always)]
-    fn last_one(&mut self, board: Board, square: Square) -> i32 {
+    fn last_one(&mut self, board: Discs, square: Square) -> i32 {
         self.nodes += 1;
         let own = board.own.count_ones() as i32;
         let index = square.index();
@@ -261,7 +261,7 @@ impl<C: Cpu> Search<'_, C> {
 
     /// After a disc on this empty square, if that is a legal move.
     #[inline(always)]
-    fn try_square(&mut self, board: Board, square: Square) -> Option<Board> {
+    fn try_square(&mut self, board: Discs, square: Square) -> Option<Discs> {
         if NEIGHBOURS[square.index()] & board.other == 0 {
             return None;
         }

@@ -2,16 +2,16 @@
 //! is to the end of the game, and exact unless it is selective.
 
 use super::{
-    Search, WORST,
+    ThreadSearch, WORST,
     order::{Moves, end_cost},
 };
 use crate::{
-    board::Board,
+    board::Discs,
     cpu::Cpu,
-    eval::Position,
-    idea::Idea,
+    eval::FeaturedBoard,
+    idea::OthelloIdea,
     square::{Square, Squares},
-    table::{Entry, Found, MAX, NO_SQUARE, hash_of},
+    table::{MAX, NO_SQUARE, NodeResult, ValueBounds, hash_of},
     weights::DISC,
 };
 
@@ -22,10 +22,10 @@ const TABLE_DEPTH: u32 = 3;
 /// Searches of this depth and deeper ask the table about all moves before they look at one.
 const ALL_MOVES_DEPTH: u32 = 5;
 
-impl<C: Cpu> Search<'_, C> {
+impl<C: Cpu> ThreadSearch<'_, C> {
     /// The value to this depth: above alpha, and then at least what is returned, or not, and
     /// then at most that.
-    pub(super) fn null_window(&mut self, position: &Position, alpha: i32, depth: u32) -> i32 {
+    pub(super) fn null_window(&mut self, position: &FeaturedBoard, alpha: i32, depth: u32) -> i32 {
         let board = position.board;
         let empties = board.empties();
         if depth >= empties && self.solves(empties) {
@@ -42,16 +42,16 @@ impl<C: Cpu> Search<'_, C> {
     /// end in any case.
     #[inline(always)]
     fn solves(&self, empties: u32) -> bool {
-        empties <= SOLVER && (empties <= 1 || !self.is_without(Idea::Solver))
+        empties <= SOLVER && (empties <= 1 || !self.is_without(OthelloIdea::Solver))
     }
 
     #[inline(always)]
-    fn leaf(&mut self, position: &Position) -> i32 {
+    fn leaf(&mut self, position: &FeaturedBoard) -> i32 {
         self.nodes += 1;
         position.value(self.cpu, self.weights)
     }
 
-    fn one_ply(&mut self, position: &Position, alpha: i32) -> i32 {
+    fn one_ply(&mut self, position: &FeaturedBoard, alpha: i32) -> i32 {
         let cpu = self.cpu;
         cpu.run(
             #[inline(always)]
@@ -81,7 +81,7 @@ impl<C: Cpu> Search<'_, C> {
         )
     }
 
-    fn deeper(&mut self, position: &Position, alpha: i32, depth: u32, empties: u32) -> i32 {
+    fn deeper(&mut self, position: &FeaturedBoard, alpha: i32, depth: u32, empties: u32) -> i32 {
         let cpu = self.cpu;
         cpu.run(
             #[inline(always)]
@@ -112,7 +112,7 @@ impl<C: Cpu> Search<'_, C> {
                 if let Some(value) = self.probe(position, alpha, depth) {
                     return value;
                 }
-                if depth >= ALL_MOVES_DEPTH && !self.is_without(Idea::Etc) {
+                if depth >= ALL_MOVES_DEPTH && !self.is_without(OthelloIdea::Etc) {
                     for square in Squares(set) {
                         let flips = cpu.flips(square.index(), board.own, board.other);
                         let next = self.table.get(hash_of(board.after(square.bit(), flips)));
@@ -146,7 +146,7 @@ impl<C: Cpu> Search<'_, C> {
                 if depth >= TABLE_DEPTH && !self.stopped {
                     self.table.put(
                         hash,
-                        Found {
+                        NodeResult {
                             depth,
                             selectivity: self.selectivity,
                             alpha,
@@ -164,7 +164,7 @@ impl<C: Cpu> Search<'_, C> {
     /// The value to this depth if it is between the bounds; otherwise a bound of it.
     pub(super) fn window(
         &mut self,
-        position: &Position,
+        position: &FeaturedBoard,
         mut alpha: i32,
         beta: i32,
         depth: u32,
@@ -222,7 +222,7 @@ impl<C: Cpu> Search<'_, C> {
         }
         self.table.put(
             hash,
-            Found {
+            NodeResult {
                 depth,
                 selectivity: self.selectivity,
                 alpha: before,
@@ -235,7 +235,7 @@ impl<C: Cpu> Search<'_, C> {
     }
 
     /// The value to a small depth by alpha-beta alone, to sort moves by.
-    fn plain(&mut self, position: &Position, mut alpha: i32, beta: i32, depth: u32) -> i32 {
+    fn plain(&mut self, position: &FeaturedBoard, mut alpha: i32, beta: i32, depth: u32) -> i32 {
         let cpu = self.cpu;
         cpu.run(
             #[inline(always)]
@@ -275,13 +275,13 @@ impl<C: Cpu> Search<'_, C> {
 
     /// The position after a pass, if the game goes on.
     #[inline(always)]
-    fn passed(&self, position: &Position) -> Option<Position> {
-        let Board { own, other } = position.board;
+    fn passed(&self, position: &FeaturedBoard) -> Option<FeaturedBoard> {
+        let Discs { own, other } = position.board;
         (self.cpu.moves(other, own) != 0).then(|| position.passed())
     }
 
     #[inline(always)]
-    fn known_bound(&self, known: Option<Entry>, alpha: i32, depth: u32) -> Option<i32> {
+    fn known_bound(&self, known: Option<ValueBounds>, alpha: i32, depth: u32) -> Option<i32> {
         let known = known.filter(|known| known.is_enough(depth, self.selectivity))?;
         let (lower, upper) = (i32::from(known.lower), i32::from(known.upper));
         if lower > alpha {
@@ -297,9 +297,9 @@ impl<C: Cpu> Search<'_, C> {
     #[inline(always)]
     fn ordered(
         &mut self,
-        position: &Position,
+        position: &FeaturedBoard,
         set: u64,
-        known: Option<Entry>,
+        known: Option<ValueBounds>,
         alpha: i32,
         depth: u32,
     ) -> Moves {
@@ -317,7 +317,7 @@ impl<C: Cpu> Search<'_, C> {
                 i32::MIN
             } else if index == usize::from(firsts[1]) {
                 i32::MIN + 1
-            } else if self.is_without(Idea::Ordering) {
+            } else if self.is_without(OthelloIdea::Ordering) {
                 0
             } else {
                 self.cost(position, square, flips, odd, alpha, look_ahead, to_the_end)
@@ -334,7 +334,7 @@ impl<C: Cpu> Search<'_, C> {
     )]
     fn cost(
         &mut self,
-        position: &Position,
+        position: &FeaturedBoard,
         square: Square,
         flips: u64,
         odd: u64,

@@ -1,6 +1,6 @@
 //! Which moves are looked at first.
 
-use crate::{board::Board, cpu::Cpu, square::Square};
+use crate::{board::Discs, cpu::Cpu, square::Square};
 
 /// No position has more moves.
 const MOST: usize = 34;
@@ -67,7 +67,7 @@ const LATER: i32 = i32::MAX;
 /// of which corners count three times. `next` is the board after it, `odd` the squares of quarters
 /// with an odd number of empty squares.
 #[inline(always)]
-pub(super) fn end_cost(cpu: impl Cpu, next: Board, square: Square, odd: u64) -> i32 {
+pub(super) fn end_cost(cpu: impl Cpu, next: Discs, square: Square, odd: u64) -> i32 {
     let moves = cpu.moves(next.own, next.other);
     let mobility = moves.count_ones() + 2 * (moves & CORNERS).count_ones();
     let parity = i32::from(square.bit() & odd != 0);

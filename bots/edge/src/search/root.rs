@@ -1,34 +1,34 @@
 //! The moves of the position that a search begins with.
 
-use super::{EXACT, Search, WORST};
+use super::{EXACT, ThreadSearch, WORST};
 use crate::{
-    board::Board,
+    board::Discs,
     cpu::Cpu,
-    eval::Position,
+    eval::FeaturedBoard,
     square::{Square, Squares},
-    table::{Found, MAX, NO_SQUARE, hash_of},
+    table::{MAX, NO_SQUARE, NodeResult, hash_of},
 };
 
 /// A move of the first position.
 #[derive(Clone)]
 pub(crate) struct RootMove {
     pub(crate) square: Square,
-    next: Position,
+    next: FeaturedBoard,
     /// What the last search that looked at it closely found.
     pub(crate) value: i32,
 }
 
-/// How far a search goes.
+/// The depth of a search, and how much it cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct SearchDepth {
     pub(crate) depth: u32,
     pub(crate) selectivity: u8,
 }
 
-impl<C: Cpu> Search<'_, C> {
+impl<C: Cpu> ThreadSearch<'_, C> {
     /// The legal moves, the seemingly best one first.
-    pub(crate) fn root_moves(&mut self, board: Board) -> Vec<RootMove> {
-        let position = Position::new(board);
+    pub(crate) fn root_moves(&mut self, board: Discs) -> Vec<RootMove> {
+        let position = FeaturedBoard::new(board);
         let mut moves: Vec<RootMove> = Squares(self.cpu.moves(board.own, board.other))
             .map(|square| {
                 let flips = self.cpu.flips(square.index(), board.own, board.other);
@@ -51,9 +51,9 @@ impl<C: Cpu> Search<'_, C> {
     /// stopped.
     pub(crate) fn iterate(
         &mut self,
-        board: Board,
+        board: Discs,
         moves: &mut [RootMove],
-        line: Line,
+        line: SearchDepth,
         guess: i32,
     ) -> Option<i32> {
         self.selectivity = line.selectivity;
@@ -76,7 +76,7 @@ impl<C: Cpu> Search<'_, C> {
     /// The value of the first position between these bounds, none if the search was stopped.
     pub(crate) fn root(
         &mut self,
-        board: Board,
+        board: Discs,
         moves: &mut [RootMove],
         mut alpha: i32,
         beta: i32,
@@ -120,7 +120,7 @@ impl<C: Cpu> Search<'_, C> {
         }
         self.table.put(
             hash_of(board),
-            Found {
+            NodeResult {
                 depth,
                 selectivity: self.selectivity,
                 alpha: before,
@@ -135,7 +135,12 @@ impl<C: Cpu> Search<'_, C> {
     }
 
     /// The value of the position after one move, exactly to this depth; none if stopped.
-    pub(crate) fn value_after(&mut self, root: &RootMove, line: Line, guess: i32) -> Option<i32> {
+    pub(crate) fn value_after(
+        &mut self,
+        root: &RootMove,
+        line: SearchDepth,
+        guess: i32,
+    ) -> Option<i32> {
         self.selectivity = line.selectivity;
         let mut width = 2;
         let (mut low, mut high) = (guess - width, guess + width);

@@ -9,8 +9,8 @@ use std::{
 /// millisecond.
 const BATCH: u64 = 2048;
 
-/// What ends a search.
-pub(crate) struct Stop<'a> {
+/// The conditions that end a search.
+pub(crate) struct StopConditions<'a> {
     pub(crate) deadline: Option<Instant>,
     /// Of one thread.
     pub(crate) nodes: Option<u64>,
@@ -18,7 +18,7 @@ pub(crate) struct Stop<'a> {
     pub(crate) flags: [&'a AtomicBool; 2],
 }
 
-impl Stop<'_> {
+impl StopConditions<'_> {
     pub(crate) fn is_due(&self, nodes: u64) -> bool {
         self.nodes.is_some_and(|limit| nodes >= limit)
             || self.flags.iter().any(|flag| flag.load(Relaxed))

@@ -2,17 +2,17 @@
 
 use search_team::mark;
 
-use super::Search;
-use crate::{board::Board, cpu::Cpu, table::hash_of};
+use super::ThreadSearch;
+use crate::{board::Discs, cpu::Cpu, table::hash_of};
 
 /// Searches of this depth and deeper leave moves that another thread searches for later.
 const TEAM_DEPTH: u32 = 5;
 
-impl<C: Cpu> Search<'_, C> {
+impl<C: Cpu> ThreadSearch<'_, C> {
     /// Whether to search the move that leads to this position now; not if it can wait and another
     /// thread searches it.
     #[inline(always)]
-    pub(super) fn claims(&self, next: Board, depth: u32, can_wait: bool) -> bool {
+    pub(super) fn claims(&self, next: Discs, depth: u32, can_wait: bool) -> bool {
         let Some(team) = self.team.filter(|_| depth >= TEAM_DEPTH) else {
             return true;
         };
@@ -21,7 +21,7 @@ impl<C: Cpu> Search<'_, C> {
 
     /// A move that it claimed has been searched.
     #[inline(always)]
-    pub(super) fn releases(&self, next: Board, depth: u32) {
+    pub(super) fn releases(&self, next: Discs, depth: u32) {
         if let Some(team) = self.team.filter(|_| depth >= TEAM_DEPTH) {
             team.releases(mark(hash_of(next), depth));
         }

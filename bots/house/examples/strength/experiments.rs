@@ -176,14 +176,22 @@ fn mahjong() -> Vec<Experiment> {
 /// What each idea of the strong bots is worth.
 fn ideas() -> Vec<Experiment> {
     let names = [
-        ("othello", "edge?nodes=30000&book=no", edge::Idea::VARIANTS),
+        (
+            "othello",
+            "edge?nodes=30000&book=no",
+            edge::OthelloIdea::VARIANTS,
+        ),
         (
             "connect_four",
             "zugzwang?nodes=5000",
-            zugzwang::Idea::VARIANTS,
+            zugzwang::ConnectFourIdea::VARIANTS,
         ),
-        ("mahjong", "tenpai?hands=2500", tenpai::Idea::VARIANTS),
-        ("big_two", "ai4?playouts=200", ai4::Idea::VARIANTS),
+        (
+            "mahjong",
+            "tenpai?hands=2500",
+            tenpai::MahjongIdea::VARIANTS,
+        ),
+        ("big_two", "ai4?playouts=200", ai4::BigTwoIdea::VARIANTS),
     ];
     let of_bot = |(game, bot, ideas): (&'static str, &'static str, &'static [&'static str])| {
         let others = vec![bot; if game == "big_two" { 3 } else { 1 }];

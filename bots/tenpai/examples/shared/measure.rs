@@ -1,20 +1,20 @@
 //! An engine in rounds that are measured, and what is said of their ends.
 
-use tenpai::{Engine, Limit, Situation, Tile};
+use tenpai::{MahjongEngine, Situation, ThinkingLimit, Tile};
 
 use crate::round::{End, Player};
 
 /// An engine that evaluates about so many hands for an answer.
 pub(crate) struct EnginePlayer<'a> {
-    pub(crate) engine: &'a Engine,
+    pub(crate) engine: &'a MahjongEngine,
     pub(crate) hands: u64,
     pub(crate) playouts: u64,
     pub(crate) threads: usize,
 }
 
 impl EnginePlayer<'_> {
-    const fn limit(&self) -> Limit<'static> {
-        Limit::hands(self.hands)
+    const fn limit(&self) -> ThinkingLimit<'static> {
+        ThinkingLimit::hands(self.hands)
             .and_playouts(self.playouts)
             .and_threads(self.threads)
     }

@@ -3,7 +3,7 @@
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use tenpai::{Hand, Shanten, Situation, Tile, faan, shuffle};
+use tenpai::{Shanten, Situation, Tile, Tiles, faan, shuffle};
 
 /// Who is asked in a round.
 pub(crate) trait Player {
@@ -42,7 +42,7 @@ pub(crate) struct Round {
 pub(crate) fn wall(seed: u64, round: u64) -> Vec<Tile> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(round);
-    let mut tiles: Vec<Tile> = Hand::FULL.tiles().collect();
+    let mut tiles: Vec<Tile> = Tiles::FULL.tiles().collect();
     shuffle(&mut tiles, &mut rng);
     tiles
 }
@@ -148,7 +148,7 @@ impl Round {
     }
 
     /// The end if this hand of 14 tiles wins.
-    fn win(&self, hand: Hand) -> Option<End> {
+    fn win(&self, hand: Tiles) -> Option<End> {
         let left = self.situation.left;
         let faan = faan(&hand, false)?;
         let score = (3 * faan + u32::from(left)) as i32;

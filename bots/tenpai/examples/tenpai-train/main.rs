@@ -26,7 +26,7 @@ mod teacher;
 use std::{fs, io, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
-use tenpai::Weights;
+use tenpai::NetworkWeights;
 
 use crate::{
     progress::{PassiveProgress, RacingProgress, WideProgress},
@@ -92,6 +92,6 @@ fn run(arguments: &Arguments) -> io::Result<()> {
     let bytes = racing.bytes(&passive.network.weights, &racing.network.weights);
     fs::write(&arguments.out, bytes)?;
     let wide = WideProgress::open(folder, named("rescores"))?;
-    let bytes = Weights::wide_to_bytes(&wide.network.weights);
+    let bytes = NetworkWeights::wide_to_bytes(&wide.network.weights);
     fs::write(&arguments.wide, bytes)
 }

@@ -1,7 +1,7 @@
 //! A network as it is learned: what it says of a hand, and how its weights follow a target.
 
 use tenpai::{
-    Hand, Valued,
+    Tiles, Valued,
     features::{Chances, Suits, is_of_the_race},
     network::{UNIT, threshold},
     opponent::Racer,
@@ -54,8 +54,8 @@ impl<const FIRST: usize, const SECOND: usize> Net<'_, FIRST, SECOND> {
 
     pub(crate) fn discards(
         &self,
-        hand: &Hand,
-        unseen: &Hand,
+        hand: &Tiles,
+        unseen: &Tiles,
         left: u8,
         racer: Option<&Racer>,
     ) -> Vec<Valued> {

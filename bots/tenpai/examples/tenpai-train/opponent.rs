@@ -3,7 +3,7 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use tenpai::{
-    Hand, KINDS, Shanten, Tile,
+    KINDS, Shanten, Tile, Tiles,
     opponent::{READINGS, Racer, THROWS, TURNS, likelihood, turn},
     reader::{self, SuitRows, sight},
 };
@@ -73,7 +73,7 @@ impl Opponent {
     }
 
     /// What the own seat sees of the other one in its turn.
-    pub(crate) fn look(&self, own: &[Tile], other: &[Tile], unseen: &Hand) -> Look {
+    pub(crate) fn look(&self, own: &[Tile], other: &[Tile], unseen: &Tiles) -> Look {
         let suits = sight(own, other, unseen);
         let turn = turn(other.len());
         Look {
@@ -89,7 +89,7 @@ impl Opponent {
     pub(crate) fn learn_hand(
         &mut self,
         look: &Look,
-        own: &Hand,
+        own: &Tiles,
         other: &Shanten,
         discard: Option<Tile>,
     ) {
@@ -123,7 +123,7 @@ impl Opponent {
     /// Learns what the other seat discarded after these rivers.
     pub(crate) fn learn_throw(&mut self, own: &[Tile], other: &[Tile], discard: Tile) {
         let hidden = own.iter().chain(other).copied();
-        let hidden = hidden.fold(Hand::FULL, Hand::without);
+        let hidden = hidden.fold(Tiles::FULL, Tiles::without);
         let suits = sight(own, other, &hidden);
         let pass = Pass::<THROWS>::of(&self.throws.weights, &suits);
         let likely = likelihood(&pass.outputs, &hidden);
@@ -144,7 +144,7 @@ pub(crate) struct Look {
     suits: [SuitRows; 3],
     pass: Pass<READINGS>,
     loss: f32,
-    unseen: Hand,
+    unseen: Tiles,
 }
 
 impl Look {

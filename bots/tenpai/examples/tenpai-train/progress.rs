@@ -9,7 +9,7 @@ use std::{
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use tenpai::{
-    Engine, Weights,
+    MahjongEngine, NetworkWeights,
     network::{Layout, PassiveNetwork, RacingNetwork, UNIT, WideNetwork},
     shuffle,
 };
@@ -257,29 +257,30 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
     fn teacher<'a>(&self, stage: &'a Stage, network: Kind) -> Teacher<'a> {
         Teacher {
             stage,
-            engine: Engine::new(self.racing_weights(network)),
+            engine: MahjongEngine::new(self.racing_weights(network)),
             network,
             weights: self.network.weights.clone(),
         }
     }
 
     /// As the engine reads them, with this network alone.
-    fn racing_weights(&self, network: Kind) -> Weights {
+    fn racing_weights(&self, network: Kind) -> NetworkWeights {
         const AS_WRITTEN: &str = "weights as they are written";
         let passive = vec![0.0; Layout::PASSIVE.weights];
-        let read = |racing: &[f32]| Weights::read(self.bytes(&passive, racing)).expect(AS_WRITTEN);
+        let read =
+            |racing: &[f32]| NetworkWeights::read(self.bytes(&passive, racing)).expect(AS_WRITTEN);
         if network != Kind::Wide {
             return read(&self.network.weights);
         }
         let narrow = vec![0.0; Layout::RACING.weights];
-        let wide = Weights::wide_to_bytes(&self.network.weights);
+        let wide = NetworkWeights::wide_to_bytes(&self.network.weights);
         read(&narrow).with_wide(wide).expect(AS_WRITTEN)
     }
 
     /// The file of weights with these networks against a passive and against a racing seat.
     pub(crate) fn bytes(&self, passive: &[f32], racing: &[f32]) -> Vec<u8> {
         let opponent = &self.opponent;
-        Weights::to_bytes([
+        NetworkWeights::to_bytes([
             passive,
             racing,
             &opponent.hand.weights,

@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt as _};
 use tenpai::{
-    Hand, Shanten, Tile, faan,
+    Shanten, Tile, Tiles, faan,
     features::{Rows, Suits},
     opponent::turn,
     shuffle,
@@ -62,10 +62,10 @@ pub(crate) struct Table<'a, R, const FIRST: usize, const SECOND: usize> {
 
 impl<R: Rng, const FIRST: usize, const SECOND: usize> Table<'_, R, FIRST, SECOND> {
     pub(crate) fn round(&mut self, races: bool, seat: Seat) -> Played {
-        let mut tiles: Vec<Tile> = Hand::FULL.tiles().collect();
+        let mut tiles: Vec<Tile> = Tiles::FULL.tiles().collect();
         shuffle(&mut tiles, self.rng);
-        let mut hand: Hand = tiles.split_off(tiles.len() - 13).into_iter().collect();
-        let mut unseen: Hand = tiles.iter().copied().collect();
+        let mut hand: Tiles = tiles.split_off(tiles.len() - 13).into_iter().collect();
+        let mut unseen: Tiles = tiles.iter().copied().collect();
         let mut other = None;
         if races {
             let dealt = tiles.split_off(tiles.len() - 13);
@@ -73,7 +73,7 @@ impl<R: Rng, const FIRST: usize, const SECOND: usize> Table<'_, R, FIRST, SECOND
         }
         let (mut own_river, mut other_river) = (Vec::new(), Vec::new());
         let mut racer = None;
-        let mut look: Option<(Look, Hand, Shanten)> = None;
+        let mut look: Option<(Look, Tiles, Shanten)> = None;
         let mut left = 82;
         let mut steps = Vec::new();
         let is_first = !seat.0;
@@ -169,12 +169,12 @@ impl<R: Rng, const FIRST: usize, const SECOND: usize> Table<'_, R, FIRST, SECOND
         }
     }
 
-    fn score(&self, hand: &Hand, left: u8) -> Option<f32> {
+    fn score(&self, hand: &Tiles, left: u8) -> Option<f32> {
         Some(self.pay * faan(hand, false)? as f32 + f32::from(left))
     }
 
     /// Learns what there was to see at the last look.
-    fn read(&mut self, look: Option<(Look, Hand, Shanten)>, discard: Option<Tile>) {
+    fn read(&mut self, look: Option<(Look, Tiles, Shanten)>, discard: Option<Tile>) {
         if self.reads
             && let Some((look, own, other)) = look
         {

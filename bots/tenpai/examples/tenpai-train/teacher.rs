@@ -3,7 +3,7 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use tenpai::{
-    Engine, Hand, Limit, Situation, Tile, divided,
+    MahjongEngine, Situation, ThinkingLimit, Tile, Tiles, divided,
     features::{RACING_ROWS, Rows, Suits},
     network::{RacingNetwork, WideNetwork},
     opponent::Racer,
@@ -19,7 +19,7 @@ use crate::{
 /// Plays rounds by a network that does not change, and values hands by it and all draws that may follow.
 pub(crate) struct Teacher<'a> {
     pub(crate) stage: &'a Stage,
-    pub(crate) engine: Engine,
+    pub(crate) engine: MahjongEngine,
     pub(crate) network: Kind,
     pub(crate) weights: Vec<f32>,
 }
@@ -104,8 +104,8 @@ struct Teaching<'a> {
 
 /// What a seat has and sees when it has discarded.
 struct Kept {
-    hand: Hand,
-    unseen: Hand,
+    hand: Tiles,
+    unseen: Tiles,
     left: u8,
     racer: Racer,
 }
@@ -201,4 +201,4 @@ impl Player for Teaching<'_> {
 }
 
 /// The networks alone decide.
-const AT_ONCE: Limit<'static> = Limit::hands(1);
+const AT_ONCE: ThinkingLimit<'static> = ThinkingLimit::hands(1);

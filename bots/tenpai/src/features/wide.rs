@@ -2,10 +2,11 @@
 //! each rank with its neighbours.
 
 use super::{
-    CERTAIN, CLASS, CLASSES, GOAL, Goal, RACING_ROWS, Rows, Suit, Suits, Threat, distance, tiles,
+    CERTAIN, CLASS, CLASSES, GOAL, GoalDistance, RACING_ROWS, Rows, SuitFeatures, Suits, Threat,
+    distance, tiles,
 };
 use crate::{
-    shapes::{Id, LARGEST, PARTS, Shapes, shapes},
+    shapes::{LARGEST, PARTS, RanksShapeId, Shapes, shapes},
     tile::{COPIES, RANKS, SUITS},
 };
 
@@ -34,7 +35,7 @@ const AMOUNT: [u8; 25] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10, 10, 11, 11, 12, 12, 12, 13, 13, 13, 14, 14, 14, 14,
 ];
 
-impl Suit {
+impl SuitFeatures {
     /// The unseen tiles of a rank when one of another rank, or of the same, was drawn.
     fn left(&self, rank: usize, drawn: usize) -> u32 {
         let seen = if rank == drawn { u16::from(CERTAIN) } else { 0 };
@@ -47,7 +48,7 @@ impl Suits {
     #[must_use]
     pub fn wide(self) -> Self {
         Self {
-            ahead: Some(Ahead::of(&self.each)),
+            ahead: Some(AheadFeatures::of(&self.each)),
             ..self
         }
     }
@@ -80,7 +81,8 @@ impl Suits {
                 rows.push(PARTLY + row);
             }
         }
-        let Ahead { pairs, ones, .. } = self.ahead.unwrap_or_else(|| Ahead::of(&self.each));
+        let AheadFeatures { pairs, ones, .. } =
+            self.ahead.unwrap_or_else(|| AheadFeatures::of(&self.each));
         let [first, second, third] = order;
         let mut pairs = [third, second, first].map(|without| pairs[without]);
         pairs.sort_by_key(|further| further.nearer.order());
@@ -108,9 +110,9 @@ impl Suits {
     }
 }
 
-/// What is seen further ahead.
+/// The features that look further ahead.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ahead {
+pub(super) struct AheadFeatures {
     more: [TwoMore; SUITS],
     /// Of each two suits: of all but the one with this number.
     pairs: [Further; SUITS],
@@ -118,8 +120,8 @@ pub(super) struct Ahead {
     ones: [Further; SUITS],
 }
 
-impl Ahead {
-    fn of(suits: &[Suit; SUITS]) -> Self {
+impl AheadFeatures {
+    fn of(suits: &[SuitFeatures; SUITS]) -> Self {
         let shapes = shapes();
         let more = suits.each_ref().map(|suit| TwoMore::of(shapes, suit));
         let at = |suit: usize| (&suits[suit], &more[suit]);
@@ -132,7 +134,7 @@ impl Ahead {
     }
 
     /// Follows a change of one of these suits.
-    pub(super) fn change(&mut self, suits: &[Suit; SUITS], changed: usize) {
+    pub(super) fn change(&mut self, suits: &[SuitFeatures; SUITS], changed: usize) {
         let shapes = shapes();
         self.more[changed] = TwoMore::of(shapes, &suits[changed]);
         let at = |suit: usize| (&suits[suit], &self.more[suit]);
@@ -147,10 +149,10 @@ impl Ahead {
 /// A suit with two more of its unseen tiles, by their ranks; with fewer where there are not so many, or where
 /// it would be too large.
 #[derive(Clone, Copy, Debug)]
-struct TwoMore([[Id; RANKS]; RANKS]);
+struct TwoMore([[RanksShapeId; RANKS]; RANKS]);
 
 impl TwoMore {
-    fn of(shapes: &Shapes, suit: &Suit) -> Self {
+    fn of(shapes: &Shapes, suit: &SuitFeatures) -> Self {
         let mut ids = suit.more.map(|id| [id; RANKS]);
         if suit.ranks.size() + 2 > LARGEST {
             return Self(ids);
@@ -172,14 +174,18 @@ impl TwoMore {
 /// What a hand lacks, and how many unseen tiles bring it nearer again after one that does.
 #[derive(Clone, Copy, Debug)]
 struct Further {
-    nearer: Goal,
+    nearer: GoalDistance,
     /// Each times the number of the first ones that they come after.
     after: u32,
 }
 
 impl Further {
     /// Of two suits that melds are made of.
-    fn of_two(shapes: &Shapes, one: (&Suit, &TwoMore), other: (&Suit, &TwoMore)) -> Self {
+    fn of_two(
+        shapes: &Shapes,
+        one: (&SuitFeatures, &TwoMore),
+        other: (&SuitFeatures, &TwoMore),
+    ) -> Self {
         let lacking = shapes.lacking_of_two(one.0.id, other.0.id);
         let (mut unseen, mut after) = (0, 0);
         for ((suit, twice), (beside, _)) in [(one, other), (other, one)] {
@@ -201,13 +207,13 @@ impl Further {
             }
         }
         Self {
-            nearer: Goal { lacking, unseen },
+            nearer: GoalDistance { lacking, unseen },
             after,
         }
     }
 
     /// Of a suit alone.
-    fn of_one(shapes: &Shapes, (suit, twice): (&Suit, &TwoMore)) -> Self {
+    fn of_one(shapes: &Shapes, (suit, twice): (&SuitFeatures, &TwoMore)) -> Self {
         let lacking = shapes.lacking(suit.id);
         let (mut unseen, mut after) = (0, 0);
         for rank in 0..RANKS {
@@ -222,7 +228,7 @@ impl Further {
             after += u32::from(suit.unseen[rank]) * again.sum::<u32>();
         }
         Self {
-            nearer: Goal { lacking, unseen },
+            nearer: GoalDistance { lacking, unseen },
             after,
         }
     }
@@ -243,7 +249,7 @@ mod tests {
     use super::*;
     use crate::{
         features::Chances,
-        tile::{Hand, Tile, shuffle},
+        tile::{Tile, Tiles, shuffle},
     };
     use rand::SeedableRng as _;
     use rand_chacha::ChaCha8Rng;
@@ -251,12 +257,12 @@ mod tests {
     #[test]
     fn a_hand_without_a_tile_has_the_same_rows_as_that_hand() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
-        let threat = Threat::new(0.05, &[0.02; 27], &[0.1; 27], &Hand::FULL);
-        let mut tiles: Vec<Tile> = Hand::FULL.tiles().collect();
+        let threat = Threat::new(0.05, &[0.02; 27], &[0.1; 27], &Tiles::FULL);
+        let mut tiles: Vec<Tile> = Tiles::FULL.tiles().collect();
         for _ in 0..200 {
             shuffle(&mut tiles, &mut rng);
-            let hand: Hand = tiles[..14].iter().copied().collect();
-            let unseen: Hand = tiles[14..].iter().copied().collect();
+            let hand: Tiles = tiles[..14].iter().copied().collect();
+            let unseen: Tiles = tiles[14..].iter().copied().collect();
             let all = Suits::of(&hand, &unseen, &Chances::EQUAL).wide();
             for tile in hand.kinds() {
                 let found = all.without(tile, &unseen, &Chances::EQUAL);
@@ -271,19 +277,19 @@ mod tests {
 
     #[test]
     fn tiles_that_bring_a_hand_nearer_again_are_counted() {
-        let lacking = |hand: &Hand| {
+        let lacking = |hand: &Tiles| {
             let id = |suit: usize| shapes().id(hand.suits[suit]);
             shapes().lacking_of_two(id(0), id(1))
         };
         let mut rng = ChaCha8Rng::seed_from_u64(4);
-        let mut tiles: Vec<Tile> = Hand::FULL.tiles().filter(|it| it.suit() < 2).collect();
+        let mut tiles: Vec<Tile> = Tiles::FULL.tiles().filter(|it| it.suit() < 2).collect();
         for _ in 0..100 {
             shuffle(&mut tiles, &mut rng);
-            let hand: Hand = tiles[..13].iter().copied().collect();
-            let unseen: Hand = tiles[13..50].iter().copied().collect();
+            let hand: Tiles = tiles[..13].iter().copied().collect();
+            let unseen: Tiles = tiles[13..50].iter().copied().collect();
             let now = lacking(&hand);
             let (mut before, mut after) = (0, 0);
-            let nearer = |hand: &Hand, lacks: u8, tile: &Tile| lacking(&hand.with(*tile)) < lacks;
+            let nearer = |hand: &Tiles, lacks: u8, tile: &Tile| lacking(&hand.with(*tile)) < lacks;
             for first in unseen.tiles().filter(|tile| nearer(&hand, now, tile)) {
                 before += 1;
                 let (hand, unseen) = (hand.with(first), unseen.without(first));
@@ -293,7 +299,7 @@ mod tests {
                     .count();
             }
             let suits = Suits::of(&hand, &unseen, &Chances::EQUAL);
-            let [_, _, pair] = Ahead::of(&suits.each).pairs;
+            let [_, _, pair] = AheadFeatures::of(&suits.each).pairs;
             let unit = u32::from(CERTAIN);
             assert_eq!(u32::from(pair.nearer.unseen), unit * before);
             assert_eq!(pair.after, unit * unit * after as u32);

@@ -6,7 +6,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use referee::{Game, Live};
+use referee::{Live, SeatedGame};
 use referee_core::{FoulKind, Record};
 
 use crate::vocabulary::*;
@@ -22,7 +22,7 @@ fn kill_all(name: &str) {
 }
 
 /// Kills what is called so as soon as a point has been played.
-async fn killed_on_the_way(arena: &Arena, mut game: Game, name: &str) -> Record {
+async fn killed_on_the_way(arena: &Arena, mut game: SeatedGame, name: &str) -> Record {
     let mut seen = watched(&mut game);
     let killing = async {
         while let Some(live) = seen.recv().await {

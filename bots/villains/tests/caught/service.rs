@@ -4,7 +4,7 @@ use arena_proto::arena::v1::{
     Ending, FoulKind as ProtoFoul, GameEvent, GameSpec, Player, game_event::Event,
     referee_client::RefereeClient,
 };
-use referee::{Access, Serve};
+use referee::{ServeOptions, ServiceAccess};
 use referee_core::{FoulKind, Record};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -16,11 +16,11 @@ async fn the_service_plays_bots_by_their_addresses() {
     let _arena = Arena::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
-    let serve = Serve {
+    let serve = ServeOptions {
         threads: 1,
         max_games: 1,
         grace: AMPLE,
-        access: Access::default(),
+        access: ServiceAccess::default(),
     };
     let stop = CancellationToken::new();
     let served = tokio::spawn(serve.run(listener, stop.clone()));

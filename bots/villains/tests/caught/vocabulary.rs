@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Stdio, sync::Arc, time::Duration};
 
 use arena_proto::arena::v1::{CallEnvelope, Ending, GameOver, call_envelope::Call};
 use prost::Message as _;
-use referee::{Bot, Game, Launch, Live, Pool};
+use referee::{Bot, Launch, Live, Pool, SeatedGame};
 use referee_core::{Event, Foul, FoulKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Fixture, foul_kind};
 use tokio::{
@@ -58,7 +58,7 @@ impl Arena {
     }
 
     /// Plays it to its end.
-    pub(crate) async fn play(&self, game: Game) -> Record {
+    pub(crate) async fn play(&self, game: SeatedGame) -> Record {
         game.play(&self.pool).await.unwrap()
     }
 }
@@ -96,8 +96,8 @@ pub(crate) fn ample() -> Limits {
 }
 
 /// A game of the standard set-up with ample time.
-pub(crate) fn game(seed: u8, first: &Arc<Bot>, second: &Arc<Bot>) -> Game {
-    Game {
+pub(crate) fn game(seed: u8, first: &Arc<Bot>, second: &Arc<Bot>) -> SeatedGame {
+    SeatedGame {
         fixture: Fixture {
             kind: referee_games::game("connect_four").unwrap(),
             game_id: format!("game {seed}"),
@@ -113,7 +113,7 @@ pub(crate) fn game(seed: u8, first: &Arc<Bot>, second: &Arc<Bot>) -> Game {
 }
 
 /// The same with the villain in this seat and an honest bot in the other.
-pub(crate) fn against_honest(seed: u8, villain: &Arc<Bot>, seat: Seat) -> Game {
+pub(crate) fn against_honest(seed: u8, villain: &Arc<Bot>, seat: Seat) -> SeatedGame {
     let honest = bot("honest");
     if seat == FIRST {
         game(seed, villain, &honest)
@@ -123,7 +123,7 @@ pub(crate) fn against_honest(seed: u8, villain: &Arc<Bot>, seat: Seat) -> Game {
 }
 
 /// What can be seen of a game from outside while it goes on.
-pub(crate) fn watched(game: &mut Game) -> mpsc::UnboundedReceiver<Live> {
+pub(crate) fn watched(game: &mut SeatedGame) -> mpsc::UnboundedReceiver<Live> {
     let (watch, seen) = mpsc::unbounded_channel();
     game.watch = Some(watch);
     seen

@@ -2,7 +2,7 @@
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use zugzwang::{BoardCell, BoardShape, Position};
+use zugzwang::{BoardCell, BoardShape, ConnectFourPosition};
 
 /// Boards of every layout: with and without a forbidden cell, at the bottom, in the
 /// middle and at the top.
@@ -32,7 +32,7 @@ pub(crate) fn shapes() -> Vec<BoardShape> {
 
 /// The columns of a game of random moves.
 pub(crate) fn random_game(shape: BoardShape, rng: &mut ChaCha8Rng) -> Vec<u8> {
-    let mut position = Position::new(shape);
+    let mut position = ConnectFourPosition::new(shape);
     let mut moves = Vec::new();
     while !position.is_won() && !position.is_full() {
         let open = position.columns();

@@ -38,7 +38,7 @@ pub struct ArchiveCache {
 
 /// An unpacked archive that stays as long as this does.
 #[derive(Clone, Debug)]
-pub struct Held(Arc<HeldArchive>);
+pub struct UnpackedArchive(Arc<HeldArchive>);
 
 #[derive(Debug)]
 struct HeldArchive {
@@ -108,7 +108,7 @@ impl ArchiveCache {
     /// # Errors
     ///
     /// Its files were changed while others use them; the folder fails.
-    pub fn get(&self, hash: &ArchiveHash) -> Result<Option<Held>, CacheError> {
+    pub fn get(&self, hash: &ArchiveHash) -> Result<Option<UnpackedArchive>, CacheError> {
         let lock = self.lock().map_err(|error| self.failed(error))?;
         self.get_locked(hash, &lock)
     }
@@ -137,7 +137,7 @@ impl ArchiveCache {
     /// # Errors
     ///
     /// [`CacheError::Unpack`]: the bytes are not this archive. The folder fails.
-    pub fn insert(&self, hash: &ArchiveHash, bytes: &[u8]) -> Result<Held, CacheError> {
+    pub fn insert(&self, hash: &ArchiveHash, bytes: &[u8]) -> Result<UnpackedArchive, CacheError> {
         if let Some(held) = self.get(hash)? {
             return Ok(held);
         }
@@ -168,7 +168,11 @@ impl ArchiveCache {
         Ok(file)
     }
 
-    fn get_locked(&self, hash: &ArchiveHash, _lock: &File) -> Result<Option<Held>, CacheError> {
+    fn get_locked(
+        &self,
+        hash: &ArchiveHash,
+        _lock: &File,
+    ) -> Result<Option<UnpackedArchive>, CacheError> {
         let place = self.folder.join(hash.to_string());
         if !place.exists() {
             return Ok(None);
@@ -189,7 +193,7 @@ impl ArchiveCache {
         let used = File::create(place.join(USED));
         used.and_then(|file| file.set_modified(SystemTime::now()))
             .map_err(failed)?;
-        Ok(Some(Held(Arc::new(HeldArchive {
+        Ok(Some(UnpackedArchive(Arc::new(HeldArchive {
             hash: *hash,
             files: place.join(FILES),
             _lock: lock,
@@ -273,7 +277,7 @@ impl ArchiveCache {
     }
 }
 
-impl Held {
+impl UnpackedArchive {
     /// Its name.
     #[must_use]
     pub fn hash(&self) -> &ArchiveHash {

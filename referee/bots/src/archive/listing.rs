@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 /// All that lies in a folder, by path.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Listing(BTreeMap<String, Item>);
+pub(super) struct Listing(BTreeMap<String, ListedItem>);
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Item {
+enum ListedItem {
     Folder {
         mode: u32,
     },
@@ -56,9 +56,9 @@ impl Listing {
     }
 }
 
-fn look(folder: &Path, above: &str, items: &mut BTreeMap<String, Item>) -> io::Result<()> {
+fn look(folder: &Path, above: &str, items: &mut BTreeMap<String, ListedItem>) -> io::Result<()> {
     let mode = fs::metadata(folder)?.permissions().mode();
-    items.insert(above.to_owned(), Item::Folder { mode });
+    items.insert(above.to_owned(), ListedItem::Folder { mode });
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let path = format!("{above}/{}", entry.file_name().to_string_lossy());
@@ -67,16 +67,16 @@ fn look(folder: &Path, above: &str, items: &mut BTreeMap<String, Item>) -> io::R
             look(&entry.path(), &path, items)?;
             continue;
         } else if data.is_file() {
-            Item::File {
+            ListedItem::File {
                 mode: data.permissions().mode(),
                 size: data.len(),
                 changed: (data.ctime(), data.ctime_nsec()),
             }
         } else if data.is_symlink() {
             let target = fs::read_link(entry.path())?;
-            Item::Link(target.to_string_lossy().into_owned())
+            ListedItem::Link(target.to_string_lossy().into_owned())
         } else {
-            Item::Other
+            ListedItem::Other
         };
         items.insert(path, item);
     }

@@ -12,7 +12,7 @@ mod pack;
 mod tree;
 mod unpack;
 
-pub use cache::{ArchiveCache, CacheError, Held};
+pub use cache::{ArchiveCache, CacheError, UnpackedArchive};
 pub use hash::{ArchiveHash, ArchiveHashError};
 pub use pack::{LEFT_OUT, PackError, Packed, pack_file, pack_folder};
 pub use unpack::{UnpackError, unpack_archive};

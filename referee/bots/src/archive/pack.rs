@@ -62,14 +62,14 @@ pub enum PackError {
 }
 
 /// One thing in the folder.
-struct Item {
+struct FolderItem {
     /// Its path from the folder on, with slashes.
     path: String,
     file: PathBuf,
-    kind: Kind,
+    kind: FolderItemKind,
 }
 
-enum Kind {
+enum FolderItemKind {
     Folder,
     File,
     Link(String),
@@ -85,13 +85,13 @@ pub fn pack_folder(folder: &Path) -> Result<Packed, PackError> {
         let why = "expected a folder that is there".to_owned();
         return Err(refused(folder, why));
     }
-    let mut found = Found {
+    let mut found = FolderContents {
         folder,
         items: Vec::new(),
         left_out: Vec::new(),
     };
     found.look(folder, "")?;
-    let Found {
+    let FolderContents {
         mut items,
         mut left_out,
         ..
@@ -104,12 +104,12 @@ pub fn pack_folder(folder: &Path) -> Result<Packed, PackError> {
     let links: Links = items
         .iter()
         .filter_map(|item| match &item.kind {
-            Kind::Link(target) => Some((item.path.clone(), target.clone())),
-            Kind::Folder | Kind::File => None,
+            FolderItemKind::Link(target) => Some((item.path.clone(), target.clone())),
+            FolderItemKind::Folder | FolderItemKind::File => None,
         })
         .collect();
     for item in &items {
-        if matches!(item.kind, Kind::Link(_))
+        if matches!(item.kind, FolderItemKind::Link(_))
             && let Err(why) = stays_inside(&links, &item.path)
         {
             let why = format!("{why}; copy what it leads to into the folder");
@@ -133,22 +133,22 @@ pub fn pack_file(file: &Path) -> Result<Packed, PackError> {
     let real = file
         .canonicalize()
         .map_err(|error| refused(file, error.to_string()))?;
-    let item = Item {
+    let item = FolderItem {
         path,
         file: real,
-        kind: Kind::File,
+        kind: FolderItemKind::File,
     };
     packed(file, &[item], Vec::new())
 }
 
-/// What is in a folder.
-struct Found<'f> {
+/// The contents of a folder.
+struct FolderContents<'f> {
     folder: &'f Path,
-    items: Vec<Item>,
+    items: Vec<FolderItem>,
     left_out: Vec<String>,
 }
 
-impl Found<'_> {
+impl FolderContents<'_> {
     fn look(&mut self, folder: &Path, above: &str) -> Result<(), PackError> {
         let unread = |error: io::Error| refused(folder, format!("it can't be read: {error}"));
         for entry in fs::read_dir(folder).map_err(unread)? {
@@ -176,8 +176,8 @@ impl Found<'_> {
                 return Err(PackError::TooLarge { folder, why });
             }
             let kind = kind_of(&file, &entry)?;
-            let is_folder = matches!(kind, Kind::Folder);
-            self.items.push(Item {
+            let is_folder = matches!(kind, FolderItemKind::Folder);
+            self.items.push(FolderItem {
                 path: path.clone(),
                 file: file.clone(),
                 kind,
@@ -191,14 +191,14 @@ impl Found<'_> {
 }
 
 /// What kind of thing this is. It is not opened: opening a pipe waits.
-fn kind_of(file: &Path, entry: &fs::DirEntry) -> Result<Kind, PackError> {
+fn kind_of(file: &Path, entry: &fs::DirEntry) -> Result<FolderItemKind, PackError> {
     let unread = |error: io::Error| refused(file, format!("it can't be read: {error}"));
     let kind = entry.file_type().map_err(unread)?;
     if kind.is_dir() {
-        return Ok(Kind::Folder);
+        return Ok(FolderItemKind::Folder);
     }
     if kind.is_file() {
-        return Ok(Kind::File);
+        return Ok(FolderItemKind::File);
     }
     if kind.is_symlink() {
         let target = fs::read_link(file).map_err(unread)?;
@@ -207,7 +207,7 @@ fn kind_of(file: &Path, entry: &fs::DirEntry) -> Result<Kind, PackError> {
             let why = format!("it is a link to a path of more than {LONGEST_PATH} bytes");
             return Err(refused(file, why));
         }
-        return Ok(Kind::Link(target));
+        return Ok(FolderItemKind::Link(target));
     }
     let found = if kind.is_fifo() {
         "a pipe"
@@ -221,7 +221,7 @@ fn kind_of(file: &Path, entry: &fs::DirEntry) -> Result<Kind, PackError> {
 }
 
 /// Writes the archive of these, which are in order.
-fn packed(folder: &Path, items: &[Item], left_out: Vec<String>) -> Result<Packed, PackError> {
+fn packed(folder: &Path, items: &[FolderItem], left_out: Vec<String>) -> Result<Packed, PackError> {
     let whole = |error: &io::Error| PackError::TooLarge {
         folder: folder.to_owned(),
         why: error.to_string(),
@@ -232,7 +232,7 @@ fn packed(folder: &Path, items: &[Item], left_out: Vec<String>) -> Result<Packed
         what: "packed archive",
     };
     let encoder = zstd::Encoder::new(bytes, LEVEL).map_err(|error| whole(&error))?;
-    let hashing = Hashing {
+    let hashing = HashingWriter {
         into: AtMost {
             into: encoder,
             left: MOST_BYTES,
@@ -252,7 +252,7 @@ fn packed(folder: &Path, items: &[Item], left_out: Vec<String>) -> Result<Packed
         })?;
     }
     let hashing = builder.into_inner().map_err(|error| whole(&error))?;
-    let Hashing { into, hash, size } = hashing;
+    let HashingWriter { into, hash, size } = hashing;
     let bytes = into.into.finish().map_err(|error| whole(&error))?;
     Ok(Packed {
         hash: ArchiveHash::new(hash.finalize().into()),
@@ -263,7 +263,7 @@ fn packed(folder: &Path, items: &[Item], left_out: Vec<String>) -> Result<Packed
     })
 }
 
-fn append<W: Write>(builder: &mut Builder<W>, item: &Item) -> io::Result<()> {
+fn append<W: Write>(builder: &mut Builder<W>, item: &FolderItem) -> io::Result<()> {
     let mut header = Header::new_gnu();
     header.set_mtime(0);
     header.set_uid(0);
@@ -271,15 +271,15 @@ fn append<W: Write>(builder: &mut Builder<W>, item: &Item) -> io::Result<()> {
     header.set_size(0);
     header.set_mode(0o755);
     match &item.kind {
-        Kind::Folder => {
+        FolderItemKind::Folder => {
             header.set_entry_type(EntryType::Directory);
             builder.append_data(&mut header, &item.path, io::empty())
         }
-        Kind::Link(target) => {
+        FolderItemKind::Link(target) => {
             header.set_entry_type(EntryType::Symlink);
             builder.append_link(&mut header, &item.path, target)
         }
-        Kind::File => {
+        FolderItemKind::File => {
             let (file, data) = open(&item.file)?;
             let is_program = data.permissions().mode() & 0o111 != 0;
             header.set_mode(if is_program { 0o755 } else { 0o644 });
@@ -344,13 +344,13 @@ fn changed() -> io::Error {
 }
 
 /// Hashes what is written.
-struct Hashing<W> {
+struct HashingWriter<W> {
     into: W,
     hash: Sha256,
     size: u64,
 }
 
-impl<W: Write> Write for Hashing<W> {
+impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.into.write(bytes)?;
         self.hash.update(&bytes[..written]);

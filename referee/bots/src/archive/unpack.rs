@@ -43,9 +43,9 @@ pub enum UnpackError {
     Io(#[from] io::Error),
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EntryKind {
     Folder,
     File,
     Link,
@@ -78,7 +78,7 @@ fn unpack(bytes: &[u8], expected: &ArchiveHash, into: &Path) -> Result<u64, Unpa
     }
     let mut decoder = zstd::Decoder::new(bytes)?;
     decoder.window_log_max(WINDOW)?;
-    let hashing = Hashing {
+    let hashing = HashingReader {
         // One more, so that too many are seen.
         from: decoder.take(MOST_BYTES + 1),
         hash: Sha256::new(),
@@ -113,7 +113,7 @@ fn unpack(bytes: &[u8], expected: &ArchiveHash, into: &Path) -> Result<u64, Unpa
 struct Unpacking<'p> {
     into: &'p Path,
     /// What is there already.
-    kinds: BTreeMap<String, Kind>,
+    kinds: BTreeMap<String, EntryKind>,
     links: Links,
     /// The path of the next entry where it is long, as tar has it.
     long_path: Option<String>,
@@ -140,9 +140,9 @@ impl Unpacking<'_> {
             None => utf8(own)?,
         };
         let kind = match entry.header().entry_type() {
-            EntryType::Directory => Kind::Folder,
-            EntryType::Regular => Kind::File,
-            EntryType::Symlink => Kind::Link,
+            EntryType::Directory => EntryKind::Folder,
+            EntryType::Regular => EntryKind::File,
+            EntryType::Symlink => EntryKind::Link,
             other => {
                 return Err(refused(
                     &path,
@@ -158,8 +158,8 @@ impl Unpacking<'_> {
         }
         let file = self.into.join(&path);
         match kind {
-            Kind::Folder => fs::create_dir(&file)?,
-            Kind::File => {
+            EntryKind::Folder => fs::create_dir(&file)?,
+            EntryKind::File => {
                 let is_program = mode & 0o111 != 0;
                 let mut file = File::options()
                     .write(true)
@@ -168,7 +168,7 @@ impl Unpacking<'_> {
                     .open(&file)?;
                 io::copy(&mut entry, &mut file).map_err(|error| of_copy(&path, error))?;
             }
-            Kind::Link => {
+            EntryKind::Link => {
                 let target = match (target, entry.link_name_bytes()) {
                     (Some(target), _) => target,
                     (None, Some(target)) => utf8(target.into_owned())?,
@@ -182,7 +182,7 @@ impl Unpacking<'_> {
     }
 
     /// Whether an entry may have this path.
-    fn check(&mut self, path: &str, kind: Kind) -> Result<(), UnpackError> {
+    fn check(&mut self, path: &str, kind: EntryKind) -> Result<(), UnpackError> {
         if path.is_empty() || path.len() > LONGEST_PATH {
             let why = format!("a path has 1 to {LONGEST_PATH} bytes");
             return Err(refused(path, &why));
@@ -193,7 +193,7 @@ impl Unpacking<'_> {
             return Err(refused(path, why));
         }
         if let Some((folder, _)) = path.rsplit_once('/')
-            && self.kinds.get(folder) != Some(&Kind::Folder)
+            && self.kinds.get(folder) != Some(&EntryKind::Folder)
         {
             return Err(refused(path, "no folder that it lies in comes before it"));
         }
@@ -237,13 +237,13 @@ fn utf8(bytes: Vec<u8>) -> Result<String, UnpackError> {
 }
 
 /// Hashes what is read.
-struct Hashing<R> {
+struct HashingReader<R> {
     from: R,
     hash: Sha256,
     size: u64,
 }
 
-impl<R: Read> Read for Hashing<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(bytes)?;
         self.hash.update(&bytes[..read]);

@@ -2,7 +2,9 @@
 
 use std::{fs, path::Path};
 
-use referee_bots::archive::{ArchiveCache, ArchiveHash, CacheError, Held, Packed, pack_folder};
+use referee_bots::archive::{
+    ArchiveCache, ArchiveHash, CacheError, Packed, UnpackedArchive, pack_folder,
+};
 
 use crate::vocabulary::{Folder, set_mode};
 
@@ -20,7 +22,7 @@ fn open(folder: &Folder, kib: u64) -> ArchiveCache {
     ArchiveCache::open(&folder.join("cache"), kib * KIB).unwrap()
 }
 
-fn keep(cache: &ArchiveCache, packed: &Packed) -> Held {
+fn keep(cache: &ArchiveCache, packed: &Packed) -> UnpackedArchive {
     cache.insert(&packed.hash, &packed.bytes).unwrap()
 }
 
@@ -28,7 +30,7 @@ fn has(cache: &ArchiveCache, packed: &Packed) -> bool {
     cache.folder().join(packed.hash.to_string()).exists()
 }
 
-fn text(held: &Held) -> String {
+fn text(held: &UnpackedArchive) -> String {
     fs::read_to_string(held.files().join("bot")).unwrap()
 }
 

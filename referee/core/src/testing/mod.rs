@@ -7,7 +7,7 @@ pub use bids::Bids;
 
 use crate::{
     Dice, Game, PerSeat, Seat, Seed, Sight, State, Step, Watcher, Words,
-    imagine::{Reply, Script},
+    imagine::{PlayerReply, Script},
     wire::written,
 };
 
@@ -42,7 +42,7 @@ impl<G: Game> Said<G> {
 pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> Result<(), String> {
     let mut dice = Dice::new(seed);
     let beginning = G::deal(setup, &mut dice);
-    let table = Proof {
+    let table = DealProof {
         beginning: &beginning,
         forfeit,
     };
@@ -53,7 +53,7 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
 
     // Most is hidden before the first answer, so this moment is always tested and not
     // left to a random cut: a moment later it may be known who begins.
-    let nothing = table.play(|_, _, _| Ok(Reply::Stop))?;
+    let nothing = table.play(|_, _, _| Ok(PlayerReply::Stop))?;
     table.nothing_leaks(&nothing, &mut dice)?;
 
     // A random cut: what was sent up to it must not depend on what the seat has not
@@ -63,7 +63,7 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
     let leaver = dice.below(u32::from(G::INFO.seats)) as u8;
     let short = table.play(|state, seat, question| {
         if left == 0 {
-            return Ok(Reply::Stop);
+            return Ok(PlayerReply::Stop);
         }
         left -= 1;
         random_answer::<G>(state, seat, question, &mut dice)
@@ -73,7 +73,7 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
     let mut left = cut;
     let left_by_one = table.play(|state, seat, question| {
         if left == 0 && seat == Seat::new(leaver) {
-            return Ok(Reply::Forfeit);
+            return Ok(PlayerReply::Forfeit);
         }
         left = left.saturating_sub(1);
         random_answer::<G>(state, seat, question, &mut dice)
@@ -92,7 +92,7 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
     let patience = 1 + dice.below(whole.moves.len() as u32 + 1);
     table.play_without(&absent, |state, seat, question| {
         if dice.below(patience) == 0 {
-            return Ok(Reply::Forfeit);
+            return Ok(PlayerReply::Forfeit);
         }
         random_answer::<G>(state, seat, question, &mut dice)
     })?;
@@ -100,7 +100,7 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
 }
 
 /// A deal, and the function that writes the call about a forfeit.
-struct Proof<'a, G: Game> {
+struct DealProof<'a, G: Game> {
     beginning: &'a State<G>,
     forfeit: WriteForfeit,
 }
@@ -213,7 +213,7 @@ fn random_answer<G: Sight>(
     seat: Seat,
     question: G::Question,
     dice: &mut Dice,
-) -> Result<Reply<G::Answer>, String> {
+) -> Result<PlayerReply<G::Answer>, String> {
     let sight = state.observe(seat);
     let mut legal = G::legal(&sight, question);
     if legal.is_empty() {
@@ -228,13 +228,13 @@ fn random_answer<G: Sight>(
         }
     }
     let pick = dice.below(legal.len() as u32) as usize;
-    Ok(Reply::Answer(legal.swap_remove(pick)))
+    Ok(PlayerReply::Answer(legal.swap_remove(pick)))
 }
 
-impl<G: Sight> Proof<'_, G> {
+impl<G: Sight> DealProof<'_, G> {
     fn play(
         &self,
-        ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<Reply<G::Answer>, String>,
+        ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<PlayerReply<G::Answer>, String>,
     ) -> Result<Said<G>, String> {
         Self::play_from(self.beginning.clone(), &[], self.forfeit, ask)
     }
@@ -243,7 +243,7 @@ impl<G: Sight> Proof<'_, G> {
     fn play_without(
         &self,
         absent: &[Seat],
-        ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<Reply<G::Answer>, String>,
+        ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<PlayerReply<G::Answer>, String>,
     ) -> Result<Said<G>, String> {
         Self::play_from(self.beginning.clone(), absent, self.forfeit, ask)
     }
@@ -254,7 +254,7 @@ impl<G: Sight> Proof<'_, G> {
         mut state: State<G>,
         absent: &[Seat],
         forfeit: WriteForfeit,
-        mut ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<Reply<G::Answer>, String>,
+        mut ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<PlayerReply<G::Answer>, String>,
     ) -> Result<Said<G>, String> {
         let mut telling = Telling::new(&state)?;
         telling.leave(&mut state, absent, forfeit)?;
@@ -291,12 +291,12 @@ impl<G: Sight> Proof<'_, G> {
                         G::write_question(&state.observe(seat), question, &mut call);
                         telling.hear(&state, seat, Some(question), call)?;
                         match ask(&state, seat, question)? {
-                            Reply::Stop => return Ok(telling.said),
-                            Reply::Forfeit => {
+                            PlayerReply::Stop => return Ok(telling.said),
+                            PlayerReply::Forfeit => {
                                 telling.said.moves.push((seat, question, None));
                                 leaving.push(seat);
                             }
-                            Reply::Answer(answer) => {
+                            PlayerReply::Answer(answer) => {
                                 G::judge(&state.observe(seat), question, &answer)
                                     .map_err(|rule| format!("{answer:?} is refused: {rule}"))?;
                                 telling.watchers[seat.index()].answered(&answer);

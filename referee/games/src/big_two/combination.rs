@@ -7,9 +7,9 @@ use super::card::{Cards, JOKER_STRENGTH, Order, Rank};
 /// The longest straight flush: from the ace to the king.
 pub(super) const LONGEST: u8 = 13;
 
-/// What kind of combination.
+/// The kind of a combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum CombinationKind {
     /// One card.
     Single,
     /// Two of a rank.
@@ -30,7 +30,7 @@ pub enum Kind {
 /// flush is as long as it has cards, whatever its jokers stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Combination {
-    kind: Kind,
+    kind: CombinationKind,
     cards: Cards,
 }
 
@@ -41,18 +41,18 @@ impl Combination {
         let naturals = cards.naturals();
         let (Some(low), Some(high)) = (naturals.first(), naturals.last()) else {
             return match cards.len() {
-                1 => Some(Kind::Single),
-                2 => Some(Kind::Pair),
+                1 => Some(CombinationKind::Single),
+                2 => Some(CombinationKind::Pair),
                 _ => None,
             }
             .map(|kind| Self { kind, cards });
         };
         let kind = if low.rank() == high.rank() {
             match cards.len() {
-                1 => Kind::Single,
-                2 => Kind::Pair,
-                3 => Kind::Three,
-                4 => Kind::Four,
+                1 => CombinationKind::Single,
+                2 => CombinationKind::Pair,
+                3 => CombinationKind::Three,
+                4 => CombinationKind::Four,
                 _ => return None,
             }
         } else {
@@ -69,14 +69,14 @@ impl Combination {
             if span > u32::from(cards.len()) {
                 return None;
             }
-            Kind::StraightFlush
+            CombinationKind::StraightFlush
         };
         Some(Self { kind, cards })
     }
 
     /// What kind it is.
     #[must_use]
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> CombinationKind {
         self.kind
     }
 
@@ -111,7 +111,7 @@ impl Combination {
     /// Whether it reverses the order.
     #[must_use]
     pub fn reverses(self) -> bool {
-        self.kind == Kind::Four
+        self.kind == CombinationKind::Four
     }
 
     /// The rank of its weakest natural card, where it has one.
@@ -125,11 +125,13 @@ impl Combination {
 impl fmt::Display for Combination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
-            Kind::Single => "single",
-            Kind::Pair => "pair",
-            Kind::Three => "three of a kind",
-            Kind::Four => "four of a kind",
-            Kind::StraightFlush => return write!(f, "straight flush of {} cards", self.length()),
+            CombinationKind::Single => "single",
+            CombinationKind::Pair => "pair",
+            CombinationKind::Three => "three of a kind",
+            CombinationKind::Four => "four of a kind",
+            CombinationKind::StraightFlush => {
+                return write!(f, "straight flush of {} cards", self.length());
+            }
         };
         f.write_str(what)
     }

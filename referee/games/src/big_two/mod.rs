@@ -13,9 +13,9 @@ mod view;
 mod wire;
 
 pub use card::{Card, Cards, DECK, JOKER_STRENGTH, NoCard, Order, Rank, Suit};
-pub use combination::{Combination, Kind};
+pub use combination::{Combination, CombinationKind};
 pub use ending::Ending;
 pub use plays::plays;
-pub use round::{Move, Public, Rules, SEATS, Scoring, Standing, Trick};
+pub use round::{Move, Public, Rules, SEATS, Scoring, SeatStanding, Trick};
 pub use rules::{BigTwo, Hidden, Notice, Question, Setup};
 pub use view::View;

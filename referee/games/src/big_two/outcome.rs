@@ -5,7 +5,7 @@ use referee_core::{Outcome, PerSeat, Seat, State};
 use super::{
     card::{Cards, Rank},
     ending::Ending,
-    round::{Public, SEATS, Scoring, Standing},
+    round::{Public, SEATS, Scoring, SeatStanding},
     rules::BigTwo,
 };
 
@@ -30,7 +30,7 @@ pub(super) fn outcome(state: &State<BigTwo>) -> Option<Outcome<Ending>> {
         Scoring::Payout => by_payout(public, winner, &state.private),
     };
     let reason = match public.standing[winner.index()] {
-        Standing::Out(_) if public.rules.scoring == Scoring::Payout => Ending::Out(winner),
+        SeatStanding::Out(_) if public.rules.scoring == Scoring::Payout => Ending::Out(winner),
         _ => Ending::OneLeft,
     };
     Some(Outcome {
@@ -42,7 +42,7 @@ pub(super) fn outcome(state: &State<BigTwo>) -> Option<Outcome<Ending>> {
 
 /// The seat that went out first, or the only seat that is left.
 fn best(public: &Public) -> Option<Seat> {
-    let first = |seat: &Seat| public.standing[seat.index()] == Standing::Out(1);
+    let first = |seat: &Seat| public.standing[seat.index()] == SeatStanding::Out(1);
     Seat::all(SEATS)
         .find(first)
         .or_else(|| Seat::all(SEATS).find(|&seat| public.in_play(seat)))

@@ -4,7 +4,7 @@
 
 use super::{
     card::{Card, Cards, DECK, JOKER_STRENGTH, Order, Rank, Suit},
-    combination::{Combination, Kind, LONGEST, key},
+    combination::{Combination, CombinationKind, LONGEST, key},
 };
 
 /// Enough for nearly every hand.
@@ -26,7 +26,9 @@ pub fn plays(hand: Cards, to_beat: Option<Combination>, order: Order) -> Vec<Car
             let least = to_beat.key(order) + 1;
             let length = to_beat.length();
             match to_beat.kind() {
-                Kind::StraightFlush => straight_flushes(hand, length, least, order, &mut found),
+                CombinationKind::StraightFlush => {
+                    straight_flushes(hand, length, least, order, &mut found);
+                }
                 _ => of_a_kind(hand, length, least, order, &mut found),
             }
         }
@@ -86,7 +88,7 @@ fn some_jokers(jokers: Cards, count: u8, mut choose: impl FnMut(Cards)) {
 /// Straight flushes of this length, or of any where it is 0, whose key is at
 /// least `least`.
 fn straight_flushes(hand: Cards, length: u8, least: u8, order: Order, found: &mut Vec<Cards>) {
-    let mut search = Search {
+    let mut search = PlaySearch {
         jokers: hand.jokers(),
         length,
         least,
@@ -106,7 +108,7 @@ fn straight_flushes(hand: Cards, length: u8, least: u8, order: Order, found: &mu
     found.extend(search.ranked.into_iter().map(unranked));
 }
 
-struct Search {
+struct PlaySearch {
     jokers: Cards,
     length: u8,
     least: u8,
@@ -114,7 +116,7 @@ struct Search {
     ranked: Vec<u64>,
 }
 
-impl Search {
+impl PlaySearch {
     /// Adds each of `faces` above `last` that the jokers can bridge to, and
     /// then more. `gaps` jokers are needed for what is chosen so far.
     fn extend(&mut self, suit: Suit, chosen: Cards, faces: u16, last: u32, gaps: u32) {

@@ -44,7 +44,7 @@ pub enum Move {
 
 /// The state of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SeatStanding {
     /// It is in play.
     InPlay,
     /// It has played its last card and has this place.
@@ -74,7 +74,7 @@ pub struct Public {
     /// What each seat has played.
     pub played: [Cards; SEATS as usize],
     /// The state of each seat.
-    pub standing: [Standing; SEATS as usize],
+    pub standing: [SeatStanding; SEATS as usize],
     /// The play to beat; `None` if the seat leads.
     pub trick: Option<Trick>,
     /// The seat whose turn it is. `None` before the first play, when only the holder of
@@ -93,7 +93,7 @@ impl Public {
             order: Order::Normal,
             cards_left,
             played: [Cards::NONE; SEATS as usize],
-            standing: [Standing::InPlay; SEATS as usize],
+            standing: [SeatStanding::InPlay; SEATS as usize],
             trick: None,
             turn: None,
             last: None,
@@ -111,13 +111,13 @@ impl Public {
     /// Whether this seat is still in play.
     #[must_use]
     pub fn in_play(&self, seat: Seat) -> bool {
-        self.standing[seat.index()] == Standing::InPlay
+        self.standing[seat.index()] == SeatStanding::InPlay
     }
 
     /// Whether the round is over: one seat is left, or with payout one is out.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.count(|standing| matches!(standing, Standing::InPlay)) <= 1
+        self.count(|standing| matches!(standing, SeatStanding::InPlay)) <= 1
             || self.rules.scoring == Scoring::Payout && self.seats_out() > 0
     }
 
@@ -125,8 +125,8 @@ impl Public {
     #[must_use]
     pub const fn place(&self, seat: Seat) -> Option<u8> {
         match self.standing[seat.index()] {
-            Standing::InPlay => None,
-            Standing::Out(place) | Standing::Forfeited(place) => Some(place),
+            SeatStanding::InPlay => None,
+            SeatStanding::Out(place) | SeatStanding::Forfeited(place) => Some(place),
         }
     }
 
@@ -145,7 +145,7 @@ impl Public {
         self.played[own] |= cards;
         self.cards_left[own] = self.cards_left[own].saturating_sub(cards.len());
         if self.cards_left[own] == 0 {
-            self.standing[own] = Standing::Out(self.seats_out() + 1);
+            self.standing[own] = SeatStanding::Out(self.seats_out() + 1);
         }
         if let Some(play) = Combination::of(cards) {
             self.trick = Some(Trick { by: seat, play });
@@ -161,14 +161,14 @@ impl Public {
         if let Some(place) = self.place(seat) {
             return place;
         }
-        let gone = self.count(|standing| matches!(standing, Standing::Forfeited(_)));
+        let gone = self.count(|standing| matches!(standing, SeatStanding::Forfeited(_)));
         // A seat does not win by leaving as the last one.
         let place = if gone + 1 == SEATS {
             SEATS
         } else {
             SEATS - gone
         };
-        self.standing[seat.index()] = Standing::Forfeited(place);
+        self.standing[seat.index()] = SeatStanding::Forfeited(place);
         if self.turn == Some(seat) {
             self.turn = self.next(seat);
         }
@@ -195,10 +195,10 @@ impl Public {
     }
 
     fn seats_out(&self) -> u8 {
-        self.count(|standing| matches!(standing, Standing::Out(_)))
+        self.count(|standing| matches!(standing, SeatStanding::Out(_)))
     }
 
-    fn count(&self, which: impl Fn(Standing) -> bool) -> u8 {
+    fn count(&self, which: impl Fn(SeatStanding) -> bool) -> u8 {
         self.standing
             .iter()
             .filter(|standing| which(**standing))

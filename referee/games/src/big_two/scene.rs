@@ -4,7 +4,7 @@ use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape, Word
 
 use super::{
     card::{Card, Cards, Order, Suit},
-    round::{Move, Public, SEATS, Standing},
+    round::{Move, Public, SEATS, SeatStanding},
 };
 
 pub(super) fn scene(public: &Public, private: &[(Seat, &Cards)]) -> Scene {
@@ -80,19 +80,19 @@ fn label(public: &Public, seat: Seat) -> Words {
     let left = public.cards_left[seat.index()];
     let cards = if left == 1 { "card" } else { "cards" };
     let (english, chinese) = match public.standing[seat.index()] {
-        Standing::Out(place) => (
+        SeatStanding::Out(place) => (
             format!("out, place {place}"),
             format!("已出完，第 {place} 名"),
         ),
-        Standing::Forfeited(place) => (
+        SeatStanding::Forfeited(place) => (
             format!("{left} {cards}, forfeited, place {place}"),
             format!("{left} 张，弃权，第 {place} 名"),
         ),
-        Standing::InPlay if public.turn == Some(seat) => (
+        SeatStanding::InPlay if public.turn == Some(seat) => (
             format!("{left} {cards}, to play"),
             format!("{left} 张，正在出牌"),
         ),
-        Standing::InPlay => (format!("{left} {cards}"), format!("{left} 张")),
+        SeatStanding::InPlay => (format!("{left} {cards}"), format!("{left} 张")),
     };
     Words::new(
         format!("seat {seat}: {english}"),

@@ -9,7 +9,7 @@ use referee_core::{Malformed, Observation, Wire};
 
 use super::{
     card::{Card, Cards, Order},
-    round::{Move, Scoring, Standing},
+    round::{Move, Scoring, SeatStanding},
     rules::{BigTwo, Notice, Question, must_open},
 };
 
@@ -50,7 +50,7 @@ impl Wire for BigTwo {
             cards_left: public.cards_left[seat.index()].into(),
             reversed_after: public.order == Order::Reversed,
             place: match public.standing[seat.index()] {
-                Standing::Out(place) => Some(place.into()),
+                SeatStanding::Out(place) => Some(place.into()),
                 _ => None,
             },
         };

@@ -9,6 +9,8 @@ mod view;
 mod wire;
 
 pub use ending::Ending;
-pub use rules::{Board, ConnectFour, LARGEST, Point, Public, Question, SMALLEST, columns_of};
+pub use rules::{
+    ConnectFour, ConnectFourBoard, LARGEST, Point, Public, Question, SMALLEST, columns_of,
+};
 pub use setup::{Forbidden, Setup};
 pub use view::View;

@@ -34,7 +34,7 @@ pub struct Point {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Public {
     /// The board.
-    pub board: Board,
+    pub board: ConnectFourBoard,
     /// Whose turn it is.
     pub turn: Seat,
     /// The stone that was placed last.
@@ -48,7 +48,7 @@ pub struct Public {
 impl Public {
     /// Before the first stone.
     #[must_use]
-    pub const fn beginning(board: Board) -> Self {
+    pub const fn beginning(board: ConnectFourBoard) -> Self {
         Self {
             board,
             turn: Seat::new(0),
@@ -63,7 +63,7 @@ impl Public {
     /// # Errors
     ///
     /// Says how many stones each seat has, where seat 0 can't have begun.
-    pub fn standing(board: Board, last: Option<Point>) -> Result<Self, String> {
+    pub fn standing(board: ConnectFourBoard, last: Option<Point>) -> Result<Self, String> {
         let [first, second] = [0, 1].map(|seat| board.stones(Seat::new(seat)));
         let turn = match first.checked_sub(second) {
             Some(0) => Seat::new(0),
@@ -260,7 +260,7 @@ const DIAGONALS: usize = 2 * SIDE - 1;
 /// each direction, so that finding four in a line takes three operations on a word.
 /// Engines can play on it directly.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Board {
+pub struct ConnectFourBoard {
     rows: u8,
     columns: u8,
     forbidden: Option<Point>,
@@ -283,7 +283,7 @@ struct Lines {
     rising: [u16; DIAGONALS],
 }
 
-impl Board {
+impl ConnectFourBoard {
     /// An empty board.
     ///
     /// # Panics
@@ -508,7 +508,7 @@ const fn four(line: u16) -> bool {
     pairs & pairs >> 2 != 0
 }
 
-/// The columns in a mask of [`Board::open`], from the left.
+/// The columns in a mask of [`ConnectFourBoard::open`], from the left.
 pub fn columns_of(mut mask: u16) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         let column = mask.trailing_zeros();

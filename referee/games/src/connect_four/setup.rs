@@ -3,7 +3,9 @@
 use referee_core::{JsonBounds, Seat};
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Board, ConnectFour, LARGEST, Point, Public, SMALLEST, SMALLEST_DRAWN};
+use super::rules::{
+    ConnectFour, ConnectFourBoard, LARGEST, Point, Public, SMALLEST, SMALLEST_DRAWN,
+};
 
 const SEATS: [Seat; 2] = [Seat::new(0), Seat::new(1)];
 
@@ -103,7 +105,7 @@ impl Setup {
                 Forbidden::None => None,
                 Forbidden::At(point) => Some(point),
             };
-            let board = Board::new(rows, columns, forbidden);
+            let board = ConnectFourBoard::new(rows, columns, forbidden);
             play(board, self.moves.as_deref().unwrap_or(&[]))?
         };
         if let Some(turn) = self.turn
@@ -225,7 +227,7 @@ fn check_size(what: &str, size: usize) -> Result<(), String> {
 }
 
 /// The position after playing these columns in turn.
-fn play(board: Board, columns: &[u8]) -> Result<Public, String> {
+fn play(board: ConnectFourBoard, columns: &[u8]) -> Result<Public, String> {
     let mut public = Public::beginning(board);
     for (played, &column) in columns.iter().enumerate() {
         let wrong = |why: &str| {
@@ -295,7 +297,7 @@ fn read(rows: &[String]) -> Result<Public, String> {
             }
         }
     }
-    let board = Board::with_stones(rows.len() as u8, columns as u8, forbidden, &cells)?;
+    let board = ConnectFourBoard::with_stones(rows.len() as u8, columns as u8, forbidden, &cells)?;
     if let Some(seat) = SEATS.into_iter().find(|&seat| board.has_line(seat)) {
         return Err(format!("seat {seat} has a line of four already"));
     }

@@ -5,7 +5,7 @@ use arena_proto::games::connect_four::v1::{self as proto, connect_four_call::Cal
 use prost::Message as _;
 use referee_core::{Malformed, Seat, Sight};
 
-use super::rules::{Board, ConnectFour, LARGEST, Point, Public, Question};
+use super::rules::{ConnectFour, ConnectFourBoard, LARGEST, Point, Public, Question};
 
 /// What a seat knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Sight for ConnectFour {
             .ok_or_else(|| Malformed("the start has no board".to_owned()))?;
         let shape = shape(begun.m, begun.n, begun.no_x, begun.no_y)?;
         let board = match &begun.board {
-            None => Board::new(shape.0, shape.1, shape.2),
+            None => ConnectFourBoard::new(shape.0, shape.1, shape.2),
             Some(cells) => read_board(seat, shape, cells)?,
         };
         let last = begun.last.and_then(|last| point(last.x?, last.y?));
@@ -86,9 +86,9 @@ fn decode(call: &[u8]) -> Result<proto::ConnectFourCall, Malformed> {
 }
 
 /// Rows, columns, forbidden cell.
-type Shape = (u8, u8, Option<Point>);
+type BoardLayout = (u8, u8, Option<Point>);
 
-fn shape(m: i32, n: i32, no_x: i32, no_y: i32) -> Result<Shape, Malformed> {
+fn shape(m: i32, n: i32, no_x: i32, no_y: i32) -> Result<BoardLayout, Malformed> {
     let side = |side: i32| {
         u8::try_from(side)
             .ok()
@@ -100,9 +100,9 @@ fn shape(m: i32, n: i32, no_x: i32, no_y: i32) -> Result<Shape, Malformed> {
 
 fn read_board(
     seat: Seat,
-    (rows, columns, forbidden): Shape,
+    (rows, columns, forbidden): BoardLayout,
     cells: &[u8],
-) -> Result<Board, Malformed> {
+) -> Result<ConnectFourBoard, Malformed> {
     let cells = cells
         .iter()
         .map(|cell| match cell {
@@ -114,7 +114,7 @@ fn read_board(
             ))),
         })
         .collect::<Result<Vec<_>, _>>()?;
-    Board::with_stones(rows, columns, forbidden, &cells).map_err(Malformed)
+    ConnectFourBoard::with_stones(rows, columns, forbidden, &cells).map_err(Malformed)
 }
 
 fn point(x: i32, y: i32) -> Option<Point> {

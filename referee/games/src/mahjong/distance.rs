@@ -3,8 +3,8 @@
 
 use super::{
     hand::{Hand, LARGEST, SuitCounts},
-    shapes::{BothId, Id, Table, table},
-    tile::{COPIES, Suit, TileSet},
+    shapes::{BothId, SuitShapeId, SuitTable, table},
+    tile::{COPIES, MahjongSuit, TileSet},
     value::MissingSuit,
 };
 
@@ -33,7 +33,7 @@ impl Goal {
     #[inline]
     pub fn distance(self, hand: &Hand) -> i8 {
         let table = table();
-        let [c, b, d] = hand.suits().map(|suit| Part::of(table, suit));
+        let [c, b, d] = hand.suits().map(|suit| SuitData::of(table, suit));
         self.rest(table, c, b).lacks(table, d) as i8 - 1
     }
 
@@ -47,19 +47,19 @@ impl Goal {
         let mut accepted = 0;
         let table = table();
         let suits = hand.suits();
-        let [c, b, d] = suits.map(|suit| Part::of(table, suit));
+        let [c, b, d] = suits.map(|suit| SuitData::of(table, suit));
         let before = self.rest(table, c, b).lacks(table, d);
         for (suit, one, other) in [
-            (Suit::Characters, b, d),
-            (Suit::Bamboos, c, d),
-            (Suit::Dots, c, b),
+            (MahjongSuit::Characters, b, d),
+            (MahjongSuit::Bamboos, c, d),
+            (MahjongSuit::Dots, c, b),
         ] {
             let rest = self.rest(table, one, other);
             let counts = suits[suit as usize];
             let pairs = Pairs::of(counts);
             for (rank, id) in table.ids_with(counts, |rank| counts.of(rank) < COPIES) {
                 let pairs = pairs.with(counts.of(rank));
-                let more = Part { id, pairs };
+                let more = SuitData { id, pairs };
                 // Without a branch, since a processor could not predict it.
                 let lower = rest.lacks(table, more) < before;
                 accepted |= u32::from(lower) << (9 * suit as u32 + u32::from(rank) - 1);
@@ -69,8 +69,8 @@ impl Goal {
     }
 
     #[inline]
-    fn rest(self, table: &Table, one: Part, other: Part) -> Rest {
-        Rest {
+    fn rest(self, table: &SuitTable, one: SuitData, other: SuitData) -> OtherSuits {
+        OtherSuits {
             goal: self,
             one,
             other,
@@ -83,7 +83,7 @@ impl Goal {
     }
 
     #[inline]
-    fn lacks_of_two(self, table: &Table, one: Part, other: Part) -> u8 {
+    fn lacks_of_two(self, table: &SuitTable, one: SuitData, other: SuitData) -> u8 {
         let melds = table.lacking(one.id, other.id);
         self.or_pairs(melds, one.pairs.and(other.pairs))
     }
@@ -100,14 +100,14 @@ impl Goal {
 
 /// The data of one suit for the distance.
 #[derive(Clone, Copy)]
-struct Part {
-    id: Id,
+struct SuitData {
+    id: SuitShapeId,
     pairs: Pairs,
 }
 
-impl Part {
+impl SuitData {
     #[inline]
-    fn of(table: &Table, suit: SuitCounts) -> Self {
+    fn of(table: &SuitTable, suit: SuitCounts) -> Self {
         Self {
             id: table.id(suit),
             pairs: Pairs::of(suit),
@@ -116,18 +116,18 @@ impl Part {
 }
 
 /// Two suits of a hand, to which the third is added.
-struct Rest {
+struct OtherSuits {
     goal: Goal,
-    one: Part,
-    other: Part,
+    one: SuitData,
+    other: SuitData,
     both: BothId,
     /// What these two lack if the third is given up, where that is asked.
     without: u8,
 }
 
-impl Rest {
+impl OtherSuits {
     #[inline]
-    fn lacks(&self, table: &Table, third: Part) -> u8 {
+    fn lacks(&self, table: &SuitTable, third: SuitData) -> u8 {
         let goal = self.goal;
         match goal.missing_suit {
             MissingSuit::Free => goal.or_pairs(

@@ -5,15 +5,15 @@ use std::{collections::HashMap, ops::Add};
 
 use super::{
     hand::SuitCounts,
-    shapes::{Id, Shape, table},
+    shapes::{SuitShape, SuitShapeId, table},
 };
 
-/// How many hands, by how many tiles they lack.
-type Distribution = [u128; 8];
+/// The numbers of hands, by how many tiles they lack.
+type LackCounts = [u128; 8];
 
-/// What matters of a suit besides its shape, when there are pairs.
+/// The counts of a suit that matter besides its shape, when there are pairs.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Seen {
+struct SuitSummary {
     tiles: u8,
     /// Four of a kind are two pairs.
     pairs: u8,
@@ -21,7 +21,7 @@ struct Seen {
     kinds: u8,
 }
 
-impl Add for Seen {
+impl Add for SuitSummary {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -34,7 +34,7 @@ impl Add for Seen {
     }
 }
 
-impl Seen {
+impl SuitSummary {
     /// What seven pairs lack, of which four alike are two.
     const fn lacks_pairs(self) -> u8 {
         let (lacks, singles) = (7 - self.pairs, self.tiles - 2 * self.pairs);
@@ -47,7 +47,7 @@ impl Seen {
 }
 
 /// Every suit of at most this many tiles with the number of ways to draw it.
-fn suits(most: u8, keep: fn(Seen) -> Seen) -> Vec<(Id, Seen, u128)> {
+fn suits(most: u8, keep: fn(SuitSummary) -> SuitSummary) -> Vec<(SuitShapeId, SuitSummary, u128)> {
     let mut classes = HashMap::new();
     let mut counts = [0_u8; 9];
     loop {
@@ -57,7 +57,7 @@ fn suits(most: u8, keep: fn(Seen) -> Seen) -> Vec<(Id, Seen, u128)> {
                 .iter()
                 .rev()
                 .fold(0, |octal, &count| octal << 3 | u32::from(count));
-            let seen = keep(Seen {
+            let seen = keep(SuitSummary {
                 tiles,
                 pairs: counts.iter().map(|count| count / 2).sum(),
                 distinct: counts.iter().filter(|count| **count >= 2).count() as u8,
@@ -85,9 +85,13 @@ fn suits(most: u8, keep: fn(Seen) -> Seen) -> Vec<(Id, Seen, u128)> {
 }
 
 /// Within any suits; `pairs` says what seven pairs lack.
-fn any_suits(tiles: u8, keep: fn(Seen) -> Seen, pairs: fn(Seen) -> u8) -> Distribution {
+fn any_suits(
+    tiles: u8,
+    keep: fn(SuitSummary) -> SuitSummary,
+    pairs: fn(SuitSummary) -> u8,
+) -> LackCounts {
     let one = suits(tiles, keep);
-    let mut two: HashMap<(Shape, Seen), u128> = HashMap::new();
+    let mut two: HashMap<(SuitShape, SuitSummary), u128> = HashMap::new();
     for &(id, seen, ways) in &one {
         for &(other, more, other_ways) in &one {
             if seen.tiles + more.tiles <= tiles {
@@ -109,12 +113,16 @@ fn any_suits(tiles: u8, keep: fn(Seen) -> Seen, pairs: fn(Seen) -> u8) -> Distri
 }
 
 /// Within the two suits that are nearest.
-fn two_suits(tiles: u8, keep: fn(Seen) -> Seen, pairs: fn(Seen) -> u8) -> Distribution {
+fn two_suits(
+    tiles: u8,
+    keep: fn(SuitSummary) -> SuitSummary,
+    pairs: fn(SuitSummary) -> u8,
+) -> LackCounts {
     let mut by_size = vec![Vec::new(); usize::from(tiles) + 1];
     for class in suits(tiles, keep) {
         by_size[usize::from(class.1.tiles)].push(class);
     }
-    let lacks = |one: (Id, Seen), other: (Id, Seen)| {
+    let lacks = |one: (SuitShapeId, SuitSummary), other: (SuitShapeId, SuitSummary)| {
         table().lacking(one.0, other.0).min(pairs(one.1 + other.1))
     };
     let mut found = [0; 8];
@@ -144,8 +152,8 @@ fn two_suits(tiles: u8, keep: fn(Seen) -> Seen, pairs: fn(Seen) -> u8) -> Distri
     found
 }
 
-const fn tiles_alone(seen: Seen) -> Seen {
-    Seen {
+const fn tiles_alone(seen: SuitSummary) -> SuitSummary {
+    SuitSummary {
         pairs: 0,
         distinct: 0,
         kinds: 0,
@@ -153,19 +161,19 @@ const fn tiles_alone(seen: Seen) -> Seen {
     }
 }
 
-const fn with_pairs(seen: Seen) -> Seen {
-    Seen {
+const fn with_pairs(seen: SuitSummary) -> SuitSummary {
+    SuitSummary {
         distinct: 0,
         kinds: 0,
         ..seen
     }
 }
 
-const fn with_distinct_pairs(seen: Seen) -> Seen {
-    Seen { pairs: 0, ..seen }
+const fn with_distinct_pairs(seen: SuitSummary) -> SuitSummary {
+    SuitSummary { pairs: 0, ..seen }
 }
 
-const fn no_pairs(_: Seen) -> u8 {
+const fn no_pairs(_: SuitSummary) -> u8 {
     u8::MAX
 }
 
@@ -219,7 +227,7 @@ const TWO_SUITS_OR_PAIRS: [u128; 7] = [
     0,
 ];
 
-fn check(found: Distribution, hands: u128, expected: &[u128; 7]) {
+fn check(found: LackCounts, hands: u128, expected: &[u128; 7]) {
     assert_eq!(found.iter().sum::<u128>(), hands);
     assert_eq!(&found[1..], expected);
 }
@@ -228,12 +236,12 @@ fn check(found: Distribution, hands: u128, expected: &[u128; 7]) {
 fn hands_of_13_by_their_distance_within_any_suits() {
     check(any_suits(13, tiles_alone, no_pairs), HANDS[0], &ANY_SUITS);
     check(
-        any_suits(13, with_pairs, Seen::lacks_pairs),
+        any_suits(13, with_pairs, SuitSummary::lacks_pairs),
         HANDS[0],
         &ANY_SUITS_OR_PAIRS,
     );
     check(
-        any_suits(13, with_distinct_pairs, Seen::lacks_distinct_pairs),
+        any_suits(13, with_distinct_pairs, SuitSummary::lacks_distinct_pairs),
         HANDS[0],
         &ANY_SUITS_OR_DISTINCT_PAIRS,
     );
@@ -243,7 +251,7 @@ fn hands_of_13_by_their_distance_within_any_suits() {
 fn hands_of_13_by_their_distance_within_two_suits() {
     check(two_suits(13, tiles_alone, no_pairs), HANDS[0], &TWO_SUITS);
     check(
-        two_suits(13, with_pairs, Seen::lacks_pairs),
+        two_suits(13, with_pairs, SuitSummary::lacks_pairs),
         HANDS[0],
         &TWO_SUITS_OR_PAIRS,
     );
@@ -254,7 +262,7 @@ fn hands_of_14_that_are_complete_as_dealt() {
     let any = any_suits(14, tiles_alone, no_pairs);
     assert_eq!(any.iter().sum::<u128>(), HANDS[1]);
     assert_eq!(any[0], 7_140_498_565_560);
-    let pairs = any_suits(14, with_distinct_pairs, Seen::lacks_distinct_pairs);
+    let pairs = any_suits(14, with_distinct_pairs, SuitSummary::lacks_distinct_pairs);
     assert_eq!(pairs[0], 7_388_130_231_096);
     let two = two_suits(14, tiles_alone, no_pairs);
     assert_eq!(two.iter().sum::<u128>(), HANDS[1]);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::tile::{COPIES, Suit, Tile, print};
+use super::tile::{COPIES, MahjongSuit, Tile, print};
 
 /// The most tiles that a hand holds: 13 and the one that was drawn.
 pub(super) const LARGEST: u8 = 14;
@@ -156,7 +156,7 @@ impl Hand {
         Tile::all().flat_map(move |tile| std::iter::repeat_n(tile, hand.count(tile).into()))
     }
 
-    pub(super) const fn suit(&self, suit: Suit) -> SuitCounts {
+    pub(super) const fn suit(&self, suit: MahjongSuit) -> SuitCounts {
         self.suits[suit as usize]
     }
 

@@ -25,6 +25,6 @@ pub use rules::{Answer, Hidden, Mahjong, Notice, Private, Public, Question, WALL
 pub use setup::DEALT;
 pub use setup::Setup;
 pub use shapes::prepare;
-pub use tile::{COPIES, KINDS, NotationError, Suit, TILES, Tile, TileSet, parse, print};
+pub use tile::{COPIES, KINDS, MahjongSuit, NotationError, TILES, Tile, TileSet, parse, print};
 pub use value::{MissingSuit, faan};
 pub use view::View;

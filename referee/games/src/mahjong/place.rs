@@ -16,12 +16,12 @@ const WORTH: [usize; RANKS as usize] = [1, 5, 25, 125, 1, 5, 25, 125, 625];
 /// The tiles of a suit, cut into the ranks 1 to 4 and 5 to 9, each part read as
 /// a number of base 5.
 #[derive(Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct RankParts {
     low: usize,
     high: usize,
 }
 
-impl Parts {
+impl RankParts {
     #[inline]
     pub(super) const fn of(suit: SuitCounts) -> Self {
         // Octal digits to base 5, two at a time and then four at a time: a
@@ -69,7 +69,7 @@ impl Parts {
 
 /// Numbers the suits. The low parts are sorted by how many tiles they have, so
 /// those that go with a high part are the first of them.
-pub(super) struct Places {
+pub(super) struct SuitPlaces {
     /// By the low part: where it comes among all.
     low: [u16; LOWS],
     /// By the high part: where those with this one begin, and how many low
@@ -77,11 +77,11 @@ pub(super) struct Places {
     high: [(u32, u32); HIGHS],
 }
 
-impl Places {
+impl SuitPlaces {
     pub(super) fn new() -> Self {
         let mut sizes = [0; LOWS];
         for (low, size) in sizes.iter_mut().enumerate() {
-            *size = Parts { low, high: 0 }.size();
+            *size = RankParts { low, high: 0 }.size();
         }
         let mut by_size: Vec<usize> = (0..LOWS).collect();
         by_size.sort_by_key(|&low| sizes[low]);
@@ -92,7 +92,7 @@ impl Places {
         let mut high = [(0, 0); HIGHS];
         let mut next = 0;
         for (part, place) in high.iter_mut().enumerate() {
-            let size = Parts { low: 0, high: part }.size();
+            let size = RankParts { low: 0, high: part }.size();
             let fit = sizes.iter().filter(|&&low| low + size <= LARGEST).count();
             *place = (next, fit as u32);
             next += fit as u32;
@@ -107,16 +107,16 @@ impl Places {
     }
 
     /// All of them; one that has more tiles than another comes after it.
-    pub(super) fn all(&self) -> impl DoubleEndedIterator<Item = Parts> {
+    pub(super) fn all(&self) -> impl DoubleEndedIterator<Item = RankParts> {
         (0..HIGHS).flat_map(move |high| {
             (0..LOWS)
                 .filter(move |&low| u32::from(self.low[low]) < self.high[high].1)
-                .map(move |low| Parts { low, high })
+                .map(move |low| RankParts { low, high })
         })
     }
 
     #[inline]
-    pub(super) const fn of(&self, parts: Parts) -> usize {
+    pub(super) const fn of(&self, parts: RankParts) -> usize {
         self.high[parts.high].0 as usize + self.low[parts.low] as usize
     }
 }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn every_suit_has_a_place_of_its_own() {
-        let places = Places::new();
+        let places = SuitPlaces::new();
         assert_eq!(places.len(), 405_350);
         let mut taken = vec![false; places.len()];
         for parts in places.all() {
@@ -135,7 +135,7 @@ mod tests {
             let octal = (1..=RANKS)
                 .rev()
                 .fold(0, |octal, rank| octal << 3 | u32::from(parts.count(rank)));
-            let at = places.of(Parts::of(SuitCounts(octal)));
+            let at = places.of(RankParts::of(SuitCounts(octal)));
             assert!(!std::mem::replace(&mut taken[at], true));
         }
         assert!(taken.into_iter().all(|taken| taken));

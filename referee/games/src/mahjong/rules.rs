@@ -10,7 +10,7 @@ use super::{
     ending::Ending,
     hand::Hand,
     redeal::redeal,
-    setup::{DEALT, Setup, Wall},
+    setup::{DEALT, Setup, TileWall},
     tile::Tile,
     trials::TRIALS,
     value::{MissingSuit, faan},
@@ -78,12 +78,12 @@ pub struct Private {
 pub struct Hidden {
     /// Tiles that are to be drawn, the next one at the back.
     pub(super) wall: Vec<Tile>,
-    next: Phase,
+    next: RoundPhase,
 }
 
-/// What happens next in a round.
+/// The phase of a round: what happens next in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum RoundPhase {
     Deal(Seat),
     Draw,
     Claim { self_draw: bool },
@@ -246,14 +246,14 @@ impl Game for Mahjong {
 
     /// Shuffles the tiles that the set-up does not place; nothing is dealt yet.
     fn deal(setup: &Setup, dice: &mut Dice) -> State<Self> {
-        let Wall { mut wall, shuffled } = setup.wall().expect("the set-up has been validated");
+        let TileWall { mut wall, shuffled } = setup.wall().expect("the set-up has been validated");
         dice.shuffle(&mut wall[..shuffled]);
         State {
             public: Public::beginning(setup.missing_suit, WALL),
             private: PerSeat::new(2, |_| Private::default()),
             hidden: Hidden {
                 wall,
-                next: Phase::Deal(Seat::new(0)),
+                next: RoundPhase::Deal(Seat::new(0)),
             },
         }
     }
@@ -267,34 +267,34 @@ impl Game for Mahjong {
             private, hidden, ..
         } = state;
         match hidden.next {
-            Phase::Deal(seat) => {
+            RoundPhase::Deal(seat) => {
                 for _ in 0..DEALT {
                     let tile = hidden.wall.pop().expect("the wall holds both hands");
                     private[seat].hand.add(tile);
                 }
                 hidden.next = match seat.index() {
-                    0 => Phase::Deal(seat.other()),
-                    _ => Phase::Draw,
+                    0 => RoundPhase::Deal(seat.other()),
+                    _ => RoundPhase::Draw,
                 };
                 Step::Tell(Audience::Only(seat), Notice::Drawn)
             }
-            Phase::Draw => {
+            RoundPhase::Draw => {
                 private[turn].drawn = hidden.wall.pop();
                 hidden.next = if state.public.may_win(turn, &private[turn], true) {
-                    Phase::Claim { self_draw: true }
+                    RoundPhase::Claim { self_draw: true }
                 } else {
-                    Phase::TellDrawn
+                    RoundPhase::TellDrawn
                 };
                 Self::step(state)
             }
-            Phase::Claim { self_draw } => Step::Ask(vec![(turn, Question::Win { self_draw })]),
-            Phase::TellDrawn => {
-                hidden.next = Phase::Discard;
+            RoundPhase::Claim { self_draw } => Step::Ask(vec![(turn, Question::Win { self_draw })]),
+            RoundPhase::TellDrawn => {
+                hidden.next = RoundPhase::Discard;
                 Step::Tell(Audience::Only(turn), Notice::Drawn)
             }
-            Phase::Discard => Step::Ask(vec![(turn, Question::Discard)]),
-            Phase::TellDiscarded => {
-                hidden.next = Phase::Draw;
+            RoundPhase::Discard => Step::Ask(vec![(turn, Question::Discard)]),
+            RoundPhase::TellDiscarded => {
+                hidden.next = RoundPhase::Draw;
                 Step::Tell(Audience::Only(turn), Notice::Discarded)
             }
         }
@@ -334,21 +334,21 @@ impl Game for Mahjong {
                 private,
                 hidden,
             } = state;
-            let self_draw = hidden.next == Phase::Claim { self_draw: true };
+            let self_draw = hidden.next == RoundPhase::Claim { self_draw: true };
             match answer {
                 Answer::Discard(tile) => {
                     private[seat].discard(tile);
                     public.discard(seat, tile);
                     let other = seat.other();
                     hidden.next = if public.may_win(other, &private[other], false) {
-                        Phase::Claim { self_draw: false }
+                        RoundPhase::Claim { self_draw: false }
                     } else {
-                        Phase::TellDiscarded
+                        RoundPhase::TellDiscarded
                     };
                 }
                 Answer::Win => public.won = public.win(seat, &private[seat], self_draw),
-                Answer::Pass if self_draw => hidden.next = Phase::TellDrawn,
-                Answer::Pass => hidden.next = Phase::TellDiscarded,
+                Answer::Pass if self_draw => hidden.next = RoundPhase::TellDrawn,
+                Answer::Pass => hidden.next = RoundPhase::TellDiscarded,
             }
         }
     }
@@ -404,7 +404,7 @@ fn outcome(state: &State<Mahjong>) -> Option<Outcome<Ending>> {
             };
             (won.seat, PAY * faan as i32 + left, ending)
         }
-        _ if hidden.next == Phase::Draw && left == 0 => {
+        _ if hidden.next == RoundPhase::Draw && left == 0 => {
             return Some(Outcome::of_two([1, 1], [0, 0], Ending::WallEmpty));
         }
         _ => return None,

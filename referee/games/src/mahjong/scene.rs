@@ -5,7 +5,7 @@ use referee_core::{Area, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit, Word
 use super::{
     rules::{Private, Public, Won},
     setup::DEALT,
-    tile::{Suit, Tile},
+    tile::{MahjongSuit, Tile},
 };
 
 const HAND: (&str, &str) = ("hand", "手牌");
@@ -98,9 +98,9 @@ fn piece(tile: Tile) -> Piece {
     Piece::Tile {
         rank: tile.rank(),
         suit: match tile.suit() {
-            Suit::Characters => TileSuit::Characters,
-            Suit::Bamboos => TileSuit::Bamboos,
-            Suit::Dots => TileSuit::Dots,
+            MahjongSuit::Characters => TileSuit::Characters,
+            MahjongSuit::Bamboos => TileSuit::Bamboos,
+            MahjongSuit::Dots => TileSuit::Dots,
         },
     }
 }

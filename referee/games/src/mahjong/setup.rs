@@ -25,7 +25,7 @@ pub struct Setup {
 }
 
 /// The tiles in the order of a wall that is drawn from its back.
-pub(super) struct Wall {
+pub(super) struct TileWall {
     pub(super) wall: Vec<Tile>,
     /// The number of tiles, from the front, that are shuffled.
     pub(super) shuffled: usize,
@@ -50,7 +50,7 @@ impl Setup {
         }
     }
 
-    pub(super) fn wall(&self) -> Result<Wall, SetupError> {
+    pub(super) fn wall(&self) -> Result<TileWall, SetupError> {
         match (&self.wall, &self.hands) {
             (Some(_), Some(_)) => Err(SetupError(
                 "expected a wall or hands, found both: the wall has the hands in it".to_owned(),
@@ -59,7 +59,7 @@ impl Setup {
                 let mut wall = read("the wall", wall, TILES)?;
                 exist("the wall", &wall)?;
                 wall.reverse();
-                Ok(Wall { wall, shuffled: 0 })
+                Ok(TileWall { wall, shuffled: 0 })
             }
             (None, hands) => {
                 let mut dealt = Vec::new();
@@ -75,7 +75,7 @@ impl Setup {
                     .collect();
                 let shuffled = wall.len();
                 wall.extend(dealt.into_iter().rev());
-                Ok(Wall { wall, shuffled })
+                Ok(TileWall { wall, shuffled })
             }
         }
     }

@@ -7,17 +7,17 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use super::{
     hand::{LARGEST, SuitCounts},
-    place::{Parts, Places},
-    target::{Complete, Target},
+    place::{RankParts, SuitPlaces},
+    target::{Complete, MeldReading},
     tile::{COPIES, RANKS},
 };
 
 /// The most melds of a hand, and one more for none.
 pub(super) const MELDS: usize = 5;
 
-/// What can be made of the tiles of one suit.
+/// The shape of one suit: the melds that can be made of its tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
+pub(super) struct SuitShape {
     /// By the number of melds: the tiles that they lack, at least.
     bare: [u8; MELDS],
     /// By the number of melds: the tiles that they and a pair lack.
@@ -32,23 +32,23 @@ pub fn prepare() {
     LazyLock::force(&TABLE);
 }
 
-/// The table; its entries are found by a suit's [`Id`].
+/// The table; its entries are found by a suit's [`SuitShapeId`].
 #[inline]
-pub(super) fn table() -> &'static Table {
+pub(super) fn table() -> &'static SuitTable {
     &TABLE
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
+static TABLE: LazyLock<SuitTable> = LazyLock::new(SuitTable::build);
 
 /// The data of every suit of at most 14 tiles. There are 405,350 of them but only 159
 /// shapes, and only 180 shapes of two suits, so all combinations are computed in
 /// advance.
-pub(super) struct Table {
-    places: Places,
+pub(super) struct SuitTable {
+    places: SuitPlaces,
     /// By the suit's place: its shape.
-    ids: Vec<Id>,
+    ids: Vec<SuitShapeId>,
     /// By the shape.
-    shapes: Vec<Shape>,
+    shapes: Vec<SuitShape>,
     /// By two shapes: what four melds and a pair within both lack.
     lacking: Vec<u8>,
     /// By two shapes: that of both.
@@ -60,16 +60,16 @@ pub(super) struct Table {
 
 /// The shape of a suit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Id(u8);
+pub(super) struct SuitShapeId(u8);
 
 /// The shape of two suits together.
 #[derive(Clone, Copy)]
 pub(super) struct BothId(u8);
 
-impl Table {
+impl SuitTable {
     #[inline]
-    pub(super) fn id(&self, suit: SuitCounts) -> Id {
-        self.ids[self.places.of(Parts::of(suit))]
+    pub(super) fn id(&self, suit: SuitCounts) -> SuitShapeId {
+        self.ids[self.places.of(RankParts::of(suit))]
     }
 
     /// The shape of a suit with one tile more, by the tile's rank; those of
@@ -79,33 +79,33 @@ impl Table {
         &self,
         suit: SuitCounts,
         room: impl Fn(u8) -> bool,
-    ) -> impl Iterator<Item = (u8, Id)> {
-        let parts = Parts::of(suit);
+    ) -> impl Iterator<Item = (u8, SuitShapeId)> {
+        let parts = RankParts::of(suit);
         (1..=RANKS)
             .filter(move |&rank| room(rank))
             .map(move |rank| (rank, self.ids[self.places.of(parts.with(rank))]))
     }
 
     #[inline]
-    pub(super) fn shape(&self, id: Id) -> &Shape {
+    pub(super) fn shape(&self, id: SuitShapeId) -> &SuitShape {
         &self.shapes[usize::from(id.0)]
     }
 
     /// What four melds and a pair within two suits lack.
     #[inline]
-    pub(super) fn lacking(&self, one: Id, other: Id) -> u8 {
+    pub(super) fn lacking(&self, one: SuitShapeId, other: SuitShapeId) -> u8 {
         self.lacking[self.shapes.len() * usize::from(one.0) + usize::from(other.0)]
     }
 
     /// The shape of two suits together.
     #[inline]
-    pub(super) fn both(&self, one: Id, other: Id) -> BothId {
+    pub(super) fn both(&self, one: SuitShapeId, other: SuitShapeId) -> BothId {
         self.both[self.shapes.len() * usize::from(one.0) + usize::from(other.0)]
     }
 
     /// What four melds and a pair within three suits lack.
     #[inline]
-    pub(super) fn lacking_of_three(&self, both: BothId, third: Id) -> u8 {
+    pub(super) fn lacking_of_three(&self, both: BothId, third: SuitShapeId) -> u8 {
         self.lacking_of_three[self.shapes.len() * usize::from(both.0) + usize::from(third.0)]
     }
 }
@@ -113,21 +113,21 @@ impl Table {
 /// More than any suit lacks.
 const NEVER: u8 = 100;
 
-impl Table {
+impl SuitTable {
     /// A suit lacks those tiles of a target that it does not share with it. So the
     /// first pass goes down from the targets, one tile at a time, and gives every part
     /// of a target what it lacks; the second pass goes up and gives every suit the best
     /// value of its parts.
     fn build() -> Self {
-        let places = Places::new();
-        let unknown = Shape {
+        let places = SuitPlaces::new();
+        let unknown = SuitShape {
             bare: [NEVER; MELDS],
             paired: [NEVER; MELDS],
             complete: Complete::NOTHING,
         };
         let mut shapes = vec![unknown; places.len()];
-        Target::visit_all(|target| {
-            let shape = &mut shapes[places.of(Parts::of(target.tiles))];
+        MeldReading::visit_all(|target| {
+            let shape = &mut shapes[places.of(RankParts::of(target.tiles))];
             let lacks = if target.pair {
                 &mut shape.paired
             } else {
@@ -143,7 +143,7 @@ impl Table {
                 shapes[at].improve(&more, 1);
             }
         }
-        let mut ids = vec![Id(0); places.len()];
+        let mut ids = vec![SuitShapeId(0); places.len()];
         let mut found = HashMap::new();
         let mut different = Vec::new();
         for parts in places.all() {
@@ -154,13 +154,13 @@ impl Table {
             }
             ids[at] = *found.entry(shapes[at]).or_insert_with(|| {
                 different.push(shapes[at]);
-                Id(u8::try_from(different.len() - 1).expect("there are 159"))
+                SuitShapeId(u8::try_from(different.len() - 1).expect("there are 159"))
             });
         }
         Self::put_together(places, ids, different)
     }
 
-    fn put_together(places: Places, ids: Vec<Id>, shapes: Vec<Shape>) -> Self {
+    fn put_together(places: SuitPlaces, ids: Vec<SuitShapeId>, shapes: Vec<SuitShape>) -> Self {
         let pairs = || {
             shapes
                 .iter()
@@ -171,7 +171,7 @@ impl Table {
         let both = pairs()
             .map(|(one, two)| {
                 // Complete readings are needed for single suits only.
-                let both = Shape {
+                let both = SuitShape {
                     complete: Complete::NOTHING,
                     ..one.and(two)
                 };
@@ -197,7 +197,7 @@ impl Table {
     }
 }
 
-impl Shape {
+impl SuitShape {
     /// What four melds and a pair within two suits lack.
     #[inline]
     pub(super) fn lacking(&self, other: &Self) -> u8 {

@@ -42,14 +42,14 @@ impl Complete {
 /// Melds of one suit and at most one pair: one reading of the tiles that they
 /// consist of.
 #[derive(Clone, Copy)]
-pub(super) struct Target {
+pub(super) struct MeldReading {
     pub(super) tiles: SuitCounts,
     pub(super) melds: usize,
     pub(super) pair: bool,
     pub(super) reading: Complete,
 }
 
-impl Target {
+impl MeldReading {
     /// Visits every target of existing tiles, from the empty one.
     pub(super) fn visit_all(mut visitor: impl FnMut(&Self)) {
         let none = Self {

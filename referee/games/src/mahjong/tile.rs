@@ -14,7 +14,7 @@ pub(super) const RANKS: u8 = 9;
 
 /// A suit. The order is the one in which tiles are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Suit {
+pub enum MahjongSuit {
     /// c
     Characters,
     /// b
@@ -23,7 +23,7 @@ pub enum Suit {
     Dots,
 }
 
-impl Suit {
+impl MahjongSuit {
     /// All of them, in order.
     pub const ALL: [Self; 3] = [Self::Characters, Self::Bamboos, Self::Dots];
 
@@ -46,7 +46,7 @@ pub struct Tile(u8);
 impl Tile {
     /// The tile of this suit and rank; none where the rank is not 1 to 9.
     #[must_use]
-    pub const fn new(suit: Suit, rank: u8) -> Option<Self> {
+    pub const fn new(suit: MahjongSuit, rank: u8) -> Option<Self> {
         match rank {
             1..=RANKS => Some(Self(suit as u8 * RANKS + rank - 1)),
             _ => None,
@@ -60,8 +60,8 @@ impl Tile {
 
     /// Its suit.
     #[must_use]
-    pub const fn suit(self) -> Suit {
-        Suit::ALL[(self.0 / RANKS) as usize]
+    pub const fn suit(self) -> MahjongSuit {
+        MahjongSuit::ALL[(self.0 / RANKS) as usize]
     }
 
     /// Its rank, 1 to 9.
@@ -174,7 +174,7 @@ pub fn parse(text: &str) -> Result<Vec<Tile>, NotationError> {
             ranks.push(sign);
             continue;
         }
-        let suit = Suit::ALL
+        let suit = MahjongSuit::ALL
             .into_iter()
             .find(|suit| suit.letter() == sign)
             .ok_or(NotationError::Sign(sign))?;

@@ -9,7 +9,7 @@ use referee_core::{Malformed, Observation, Wire};
 
 use super::{
     rules::{Answer, Mahjong, Notice, Question},
-    tile::{Suit, Tile},
+    tile::{MahjongSuit, Tile},
     value::MissingSuit,
 };
 
@@ -128,7 +128,7 @@ fn number_or_none(tile: Option<Tile>) -> i32 {
 pub(super) fn tile(number: i32) -> Result<Tile, Malformed> {
     let suit = usize::try_from(number / 10)
         .ok()
-        .and_then(|suit| Suit::ALL.get(suit));
+        .and_then(|suit| MahjongSuit::ALL.get(suit));
     suit.zip(u8::try_from(number % 10).ok())
         .and_then(|(&suit, rank)| Tile::new(suit, rank))
         .ok_or_else(|| Malformed(format!("expected a tile, 10 * suit + rank, found {number}")))

@@ -5,14 +5,14 @@ use super::square::{Square, squares_of};
 
 /// A board. Bit i of a set is the square with index i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Board {
+pub struct OthelloBoard {
     /// The discs of the side to move.
     pub own: u64,
     /// The other side's.
     pub opponent: u64,
 }
 
-impl Board {
+impl OthelloBoard {
     /// The beginning, as Black sees it: d5 and e4 black, d4 and e5 white.
     pub const BEGINNING: Self = Self {
         own: 1 << 35 | 1 << 28,

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use referee_core::Seat;
 
 use super::{
-    board::Board,
+    board::OthelloBoard,
     square::{Square, squares_of},
 };
 
@@ -18,23 +18,23 @@ pub const WHITE: Seat = Seat::new(1);
 /// the squares a1, b1, … h1, a2, … h8, `X` a black disc, `O` a white one, `-`
 /// or `.` an empty square; then a space, and `X` or `O` for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Position {
+pub struct OthelloPosition {
     /// As the side to move sees it.
-    pub board: Board,
+    pub board: OthelloBoard,
     /// The side to move.
     pub turn: Seat,
 }
 
-impl Position {
+impl OthelloPosition {
     /// The beginning of every game that is not set up by hand.
     pub const BEGINNING: Self = Self {
-        board: Board::BEGINNING,
+        board: OthelloBoard::BEGINNING,
         turn: BLACK,
     };
 
     /// The board as this seat sees it.
     #[must_use]
-    pub fn board_of(self, seat: Seat) -> Board {
+    pub fn board_of(self, seat: Seat) -> OthelloBoard {
         if seat == self.turn {
             self.board
         } else {
@@ -136,7 +136,7 @@ pub(super) fn name(seat: Seat) -> &'static str {
     if seat == BLACK { "Black" } else { "White" }
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for OthelloPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for square in Square::all() {
             let sign = [BLACK, WHITE]
@@ -153,7 +153,7 @@ fn sign(seat: Seat) -> &'static str {
     if seat == BLACK { "X" } else { "O" }
 }
 
-impl FromStr for Position {
+impl FromStr for OthelloPosition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -176,7 +176,7 @@ impl FromStr for Position {
         if found != usize::from(Square::COUNT) {
             return Err(format!("expected 64 squares, found {found}"));
         }
-        let mut board = Board {
+        let mut board = OthelloBoard {
             own: 0,
             opponent: 0,
         };
@@ -204,37 +204,37 @@ mod tests {
     use super::*;
 
     fn wrong(text: &str) -> String {
-        text.parse::<Position>().unwrap_err()
+        text.parse::<OthelloPosition>().unwrap_err()
     }
 
     #[test]
     fn the_beginning_is_written_as_everywhere() {
         let text = "---------------------------OX------XO--------------------------- X";
-        assert_eq!(Position::BEGINNING.to_string(), text);
-        assert_eq!(text.parse(), Ok(Position::BEGINNING));
+        assert_eq!(OthelloPosition::BEGINNING.to_string(), text);
+        assert_eq!(text.parse(), Ok(OthelloPosition::BEGINNING));
         assert_eq!(
             text.replace('-', ".").to_lowercase().parse(),
-            Ok(Position::BEGINNING)
+            Ok(OthelloPosition::BEGINNING)
         );
     }
 
     #[test]
     fn a_transcript_leads_to_its_position() {
-        let (position, last) = Position::BEGINNING.after("F5 d6c3").unwrap();
+        let (position, last) = OthelloPosition::BEGINNING.after("F5 d6c3").unwrap();
         assert_eq!(last.unwrap().to_string(), "c3");
         assert_eq!(
             position.to_string(),
             "------------------X--------XX------OXX-----O-------------------- O"
         );
         assert_eq!(
-            Position::BEGINNING.after("f5d6a1").unwrap_err(),
+            OthelloPosition::BEGINNING.after("f5d6a1").unwrap_err(),
             "move 3 of the transcript: Black encloses nothing on a1; expected one of c3 c4 c5 c6 c7"
         );
     }
 
     #[test]
     fn what_is_no_position_is_told() {
-        let good = Position::BEGINNING.to_string();
+        let good = OthelloPosition::BEGINNING.to_string();
         assert_eq!(wrong(&good[1..]), "expected 64 squares, found 63");
         assert_eq!(
             wrong(&good.replace(" X", " B")),

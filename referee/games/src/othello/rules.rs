@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ending::Ending,
-    position::{BLACK, Position, WHITE},
+    position::{BLACK, OthelloPosition, WHITE},
     square::{Square, squares_of},
     trials::TRIALS,
 };
@@ -25,7 +25,7 @@ pub struct Othello;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
-    /// A position in the notation of [`Position`].
+    /// A position in the notation of [`OthelloPosition`].
     pub position: Option<String>,
     /// The moves of an opening, such as `f5d6c3`; passes are not written.
     pub moves: Option<String>,
@@ -36,7 +36,7 @@ pub struct Setup {
 pub struct Public {
     /// The discs, and whose turn it is: while the game goes on, a side that has
     /// a move.
-    pub position: Position,
+    pub position: OthelloPosition,
     /// What the other side did last.
     pub previous: Previous,
     /// Who has left the game by a foul.
@@ -69,7 +69,7 @@ impl Public {
     /// Before the first move of a game from this position, in which this was
     /// done last.
     #[must_use]
-    pub fn beginning(position: Position, previous: Previous) -> Self {
+    pub fn beginning(position: OthelloPosition, previous: Previous) -> Self {
         let mut public = Self {
             position,
             previous,
@@ -148,7 +148,7 @@ impl Game for Othello {
             }),
             _ => Err(SetupError(format!(
                 "expected moves such as f5d6c3, or a position such as \"{}\", found \"{line}\"",
-                Position::BEGINNING
+                OthelloPosition::BEGINNING
             ))),
         }
     }
@@ -230,9 +230,11 @@ impl Game for Othello {
 
 fn beginning(setup: &Setup) -> Result<Public, SetupError> {
     let (position, last) = match (&setup.position, &setup.moves) {
-        (None, None) => (Position::BEGINNING, None),
+        (None, None) => (OthelloPosition::BEGINNING, None),
         (Some(position), None) => (position.parse().map_err(SetupError)?, None),
-        (None, Some(moves)) => Position::BEGINNING.after(moves).map_err(SetupError)?,
+        (None, Some(moves)) => OthelloPosition::BEGINNING
+            .after(moves)
+            .map_err(SetupError)?,
         (Some(_), Some(_)) => {
             return Err(SetupError(
                 "expected a position or moves, found both".to_owned(),
@@ -271,7 +273,7 @@ fn outcome(public: &Public) -> Option<Outcome<Ending>> {
     Some(Outcome::of_two(places, [score, -score], reason))
 }
 
-fn count(position: Position) -> Ending {
+fn count(position: OthelloPosition) -> Ending {
     let has_empty = position.board.empty() != 0;
     let lead = position.board_of(BLACK).tournament_difference() / 2;
     Ending::Counted {

@@ -6,8 +6,8 @@ use prost::Message as _;
 use referee_core::{Malformed, Seat, Sight};
 
 use super::{
-    board::Board,
-    position::{BLACK, Position, WHITE},
+    board::OthelloBoard,
+    position::{BLACK, OthelloPosition, WHITE},
     rules::{Othello, Previous, Public, Question},
     square::Square,
     wire::read_square,
@@ -36,11 +36,11 @@ impl Sight for Othello {
                 return Err(Malformed("the start lacks the side to move".to_owned()));
             }
         };
-        let own = Position {
+        let own = OthelloPosition {
             board: read_board(&beginning.board)?,
             turn: seat,
         };
-        let position = Position {
+        let position = OthelloPosition {
             board: own.board_of(turn),
             turn,
         };
@@ -55,7 +55,7 @@ impl Sight for Othello {
         let Some(Call::RequestMove(ask)) = decode(call)?.call else {
             return Ok(None);
         };
-        view.public.position = Position {
+        view.public.position = OthelloPosition {
             board: read_board(&ask.board)?,
             turn: view.seat,
         };
@@ -79,14 +79,14 @@ fn decode(call: &[u8]) -> Result<proto::OthelloCall, Malformed> {
     proto::OthelloCall::decode(call).map_err(|error| Malformed(error.to_string()))
 }
 
-fn read_board(cells: &[u8]) -> Result<Board, Malformed> {
+fn read_board(cells: &[u8]) -> Result<OthelloBoard, Malformed> {
     if cells.len() != usize::from(Square::COUNT) {
         return Err(Malformed(format!(
             "expected 64 squares, found {}",
             cells.len()
         )));
     }
-    let mut board = Board {
+    let mut board = OthelloBoard {
         own: 0,
         opponent: 0,
     };

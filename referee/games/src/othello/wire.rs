@@ -8,7 +8,7 @@ use prost::Message;
 use referee_core::{Malformed, Observation, Seat, Wire};
 
 use super::{
-    position::{BLACK, Position},
+    position::{BLACK, OthelloPosition},
     rules::{Never, Othello, Previous, Question},
     square::Square,
 };
@@ -75,7 +75,7 @@ impl Wire for Othello {
 }
 
 /// One byte a square: 0 empty, 1 the opponent's, 2 one's own.
-fn cells(position: Position, seat: Seat) -> Vec<u8> {
+fn cells(position: OthelloPosition, seat: Seat) -> Vec<u8> {
     let board = position.board_of(seat);
     Square::all()
         .map(|square| {

@@ -9,7 +9,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee_core::{Dice, Game as _, Outcome, Seat, Seed, Sight as _, State, Step, Wire as _};
 use referee_games::big_two::{
     BigTwo, Card, Cards, Combination, Ending, Move, Notice, Order, Public, Question, Rules,
-    Scoring, Setup, Standing, Trick,
+    Scoring, SeatStanding, Setup, Trick,
 };
 
 fn cards(text: &str) -> Cards {
@@ -138,7 +138,7 @@ fn when_all_others_have_passed_whoever_played_last_leads_anything() {
     assert_eq!(state.public.trick, None);
     assert!(go(&mut state.clone(), "pass").is_err());
     goes(&mut state, &["KC KD", "pass", "pass", "pass"]);
-    assert_eq!(state.public.standing[1], Standing::Out(1));
+    assert_eq!(state.public.standing[1], SeatStanding::Out(1));
     // Seat 1 is out: the next in play leads.
     assert_eq!(state.public.turn, Some(seat(2)));
     goes(&mut state, &["5D 5C 5H", "6D 6C 6H"]);

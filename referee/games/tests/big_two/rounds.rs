@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
 use referee_core::{Dice, FoulKind, Game as _, Outcome, Seat, Seed, State, Step, testing::prove};
 use referee_games::big_two::{
-    BigTwo, Card, Cards, Combination, Ending, Kind, Move, Notice, Order, Question, Scoring, Setup,
-    Standing,
+    BigTwo, Card, Cards, Combination, CombinationKind, Ending, Move, Notice, Order, Question,
+    Scoring, SeatStanding, Setup,
 };
 
 use crate::paper::{Paper, Slow, ours, paper, readings};
@@ -49,7 +49,7 @@ fn hands(taste: u32, rng: &mut StdRng) -> [Cards; 4] {
 /// A kind first, then a play of it, so that rare kinds are played too; often a
 /// four of a kind or the longest straight flush where there is one.
 fn choose(legal: &[Move], rng: &mut StdRng) -> Move {
-    let mut kinds: BTreeMap<Option<Kind>, Vec<Move>> = BTreeMap::new();
+    let mut kinds: BTreeMap<Option<CombinationKind>, Vec<Move>> = BTreeMap::new();
     for &did in legal {
         let kind = match did {
             Move::Pass => None,
@@ -61,11 +61,14 @@ fn choose(legal: &[Move], rng: &mut StdRng) -> Move {
         kinds.remove(&None);
     }
     match rng.random_range(0..4) {
-        0 if kinds.contains_key(&Some(Kind::Four)) => {
-            kinds.retain(|kind, _| *kind == Some(Kind::Four));
+        0 if kinds.contains_key(&Some(CombinationKind::Four)) => {
+            kinds.retain(|kind, _| *kind == Some(CombinationKind::Four));
         }
         1 => {
-            if let Some(longest) = kinds.get(&Some(Kind::StraightFlush)).and_then(|k| k.last()) {
+            if let Some(longest) = kinds
+                .get(&Some(CombinationKind::StraightFlush))
+                .and_then(|k| k.last())
+            {
                 return *longest;
             }
         }
@@ -113,12 +116,12 @@ impl Round {
             assert_eq!(*hand, ours(&slow.hands[i]));
             assert_eq!(public.cards_left[i], hand.len());
             let place = match public.standing[i] {
-                Standing::InPlay => None,
-                Standing::Out(place) => {
+                SeatStanding::InPlay => None,
+                SeatStanding::Out(place) => {
                     assert!(!slow.forfeited.contains(&i));
                     Some(usize::from(place))
                 }
-                Standing::Forfeited(place) => {
+                SeatStanding::Forfeited(place) => {
                     assert!(slow.forfeited.contains(&i));
                     Some(usize::from(place))
                 }

@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{CgroupFolders, Place, name::Creator, processes, write};
+use super::{CgroupFolders, ControllerFolder, name::Creator, processes, write};
 use crate::{
     mounts::unescape,
     walls::{CgroupVersion, Wall},
@@ -27,26 +27,26 @@ const MAIN: &str = "main";
 
 /// The folders in which cgroups are made.
 #[derive(Debug)]
-pub(crate) struct Base {
+pub(crate) struct CgroupBase {
     pub(super) folders: CgroupFolders,
     /// Whether what was read can be dropped from memory.
     drops_pages: bool,
     creator: Creator,
 }
 
-/// What was found.
-pub(crate) struct Found {
-    pub(crate) base: Option<Base>,
+/// The result of the search for folders in which cgroups can be made.
+pub(crate) struct CgroupProbe {
+    pub(crate) base: Option<CgroupBase>,
     /// Why walls can't be had.
     pub(crate) reasons: BTreeMap<Wall, String>,
 }
 
-impl Base {
+impl CgroupBase {
     /// Looks for what this process may use, and removes what an arena that is gone has left.
     ///
     /// # Errors
     /// Where `/proc` can't be read.
-    pub(crate) fn find() -> io::Result<Found> {
+    pub(crate) fn find() -> io::Result<CgroupProbe> {
         let creator = Creator::this_process()?;
         let hierarchies = hierarchies(
             &fs::read("/proc/self/mountinfo")?,
@@ -104,7 +104,7 @@ impl Base {
         };
         base.sweep();
         let base = (!base.folders.all().is_empty()).then_some(base);
-        Ok(Found { base, reasons })
+        Ok(CgroupProbe { base, reasons })
     }
 
     pub(super) fn next_name(&self) -> String {
@@ -158,7 +158,7 @@ impl Base {
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl CgroupFolders {
-    fn of(&mut self, controller: &str) -> &mut Option<Place> {
+    fn of(&mut self, controller: &str) -> &mut Option<ControllerFolder> {
         match controller {
             "memory" => &mut self.memory,
             "pids" => &mut self.processes,
@@ -182,9 +182,9 @@ impl CgroupFolders {
     }
 }
 
-fn place(version: CgroupVersion, path: &Path) -> Place {
+fn place(version: CgroupVersion, path: &Path) -> ControllerFolder {
     let path = path.to_owned();
-    Place { version, path }
+    ControllerFolder { version, path }
 }
 
 /// A file that a cgroup has only with the controller.

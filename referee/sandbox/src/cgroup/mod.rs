@@ -21,10 +21,10 @@ use nix::{
 };
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::base::Base;
+pub(crate) use self::base::CgroupBase;
 pub use self::name::Creator;
 use crate::{
-    limits::Limits,
+    limits::ResourceLimits,
     walls::{CgroupVersion, Wall},
 };
 
@@ -36,7 +36,7 @@ const REMOVAL: Duration = Duration::from_secs(5);
 
 /// A controller's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct ControllerFolder {
     pub(crate) version: CgroupVersion,
     pub(crate) path: PathBuf,
 }
@@ -44,10 +44,10 @@ pub(crate) struct Place {
 /// The folders of one program, by what they are for. Some are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CgroupFolders {
-    pub(crate) memory: Option<Place>,
-    pub(crate) processes: Option<Place>,
-    pub(crate) cpu: Option<Place>,
-    pub(crate) freezer: Option<Place>,
+    pub(crate) memory: Option<ControllerFolder>,
+    pub(crate) processes: Option<ControllerFolder>,
+    pub(crate) cpu: Option<ControllerFolder>,
+    pub(crate) freezer: Option<ControllerFolder>,
     /// The folder of version 2, with or without controllers.
     pub(crate) unified: Option<PathBuf>,
 }
@@ -65,8 +65,8 @@ impl CgroupFolders {
 
     /// The same folders below or beside: each path is changed.
     fn each(&self, change: impl Fn(&Path) -> PathBuf) -> Self {
-        let place = |place: &Option<Place>| {
-            place.as_ref().map(|place| Place {
+        let place = |place: &Option<ControllerFolder>| {
+            place.as_ref().map(|place| ControllerFolder {
                 version: place.version,
                 path: change(&place.path),
             })
@@ -87,7 +87,7 @@ impl CgroupFolders {
         Ok(())
     }
 
-    fn limit(&self, limits: &Limits, walls: &BTreeSet<Wall>) -> io::Result<()> {
+    fn limit(&self, limits: &ResourceLimits, walls: &BTreeSet<Wall>) -> io::Result<()> {
         // A quota is for so long.
         const PERIOD: u64 = 100_000;
         if let (Some(place), Some(bytes)) = (&self.memory, limits.memory)
@@ -150,10 +150,10 @@ impl CgroupFolders {
     }
 
     /// The cgroup inside of that for memory in which a program is as soon as it may know a secret.
-    fn play(&self) -> Option<Place> {
+    fn play(&self) -> Option<ControllerFolder> {
         let place = self.memory.as_ref()?;
         let path = place.path.join(PLAY);
-        path.is_dir().then_some(Place {
+        path.is_dir().then_some(ControllerFolder {
             version: place.version,
             path,
         })
@@ -193,7 +193,7 @@ impl CgroupFolders {
     fn forget_what_was_read(&self) -> io::Result<()> {
         /// The system passes over what somebody reads just then.
         const ROUNDS: usize = 3;
-        let Some(Place { version, path }) = self.play() else {
+        let Some(ControllerFolder { version, path }) = self.play() else {
             return Ok(());
         };
         for _ in 0..ROUNDS {
@@ -303,7 +303,11 @@ pub struct Cgroup {
 
 impl Cgroup {
     /// Makes one with its limits.
-    pub(crate) fn create(base: &Base, limits: &Limits, walls: &BTreeSet<Wall>) -> io::Result<Self> {
+    pub(crate) fn create(
+        base: &CgroupBase,
+        limits: &ResourceLimits,
+        walls: &BTreeSet<Wall>,
+    ) -> io::Result<Self> {
         let name = base.next_name();
         let folders = base.folders.each(|folder| folder.join(&name));
         let drops_pages = walls.contains(&Wall::PageCache);
@@ -558,7 +562,7 @@ mod tests {
         for file in files {
             fs::write(folder.path().join(file), "").expect("a file");
         }
-        let place = Some(Place {
+        let place = Some(ControllerFolder {
             version: CgroupVersion::V2,
             path: folder.path().to_owned(),
         });
@@ -576,11 +580,11 @@ mod tests {
     fn version_2_has_its_limits_in_its_own_words() {
         let files = ["memory.max", "memory.swap.max", "pids.max", "cpu.max"];
         let (folder, folders) = version_2(&files);
-        let limits = Limits {
+        let limits = ResourceLimits {
             memory: Some(1 << 30),
             processes: Some(100),
             cpu_percent: Some(150),
-            ..Limits::default()
+            ..ResourceLimits::default()
         };
         let all = Wall::ALL.into_iter().collect();
         folders.limit(&limits, &all).expect("all files are there");

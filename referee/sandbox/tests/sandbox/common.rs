@@ -10,7 +10,8 @@ use std::{
 };
 
 use referee_sandbox::{
-    End, Limits, Outer, Prepared, Program, Reexec, Sandbox, SandboxMode, Session, Wall,
+    Outer, PreparedSandbox, Program, ProgramEnd, Reexec, ResourceLimits, Sandbox, SandboxMode,
+    SandboxSession, Wall,
 };
 use tempfile::TempDir;
 
@@ -94,10 +95,10 @@ pub(crate) fn script(text: &str, arguments: &[&str]) -> Program {
         path: python().to_owned(),
         arguments: arguments.map(OsString::from).collect(),
         directory: Some("/".into()),
-        limits: Limits {
+        limits: ResourceLimits {
             memory: Some(512 << 20),
             processes: Some(100),
-            ..Limits::default()
+            ..ResourceLimits::default()
         },
         ..Program::default()
     }
@@ -106,13 +107,13 @@ pub(crate) fn script(text: &str, arguments: &[&str]) -> Program {
 /// A program that runs.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    pub(crate) session: Session,
+    pub(crate) session: SandboxSession,
 }
 
 /// What a program has left.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    pub(crate) end: End,
+    pub(crate) end: ProgramEnd,
     pub(crate) said: String,
     pub(crate) errors: String,
     pub(crate) out_of_memory: bool,
@@ -126,7 +127,7 @@ impl Ran {
 }
 
 pub(crate) fn start(sandbox: &Sandbox, program: &Program) -> Running {
-    let Prepared {
+    let PreparedSandbox {
         mut command,
         session,
     } = sandbox.prepare(program).unwrap();

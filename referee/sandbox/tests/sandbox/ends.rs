@@ -10,17 +10,29 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use referee_sandbox::{Cgroup, End, Outer, Program};
+use referee_sandbox::{Cgroup, Outer, Program, ProgramEnd};
 
 #[test]
 fn an_exit_code_is_told_from_a_signal() {
     for kind in every_kind() {
         let sandbox = sandbox(kind);
         let end = |code: &str| run(&sandbox, &script(code, &[])).end;
-        assert_eq!(end("import os; os._exit(0)"), End::Exited(0), "{kind}");
-        assert_eq!(end("import os; os._exit(139)"), End::Exited(139), "{kind}");
+        assert_eq!(
+            end("import os; os._exit(0)"),
+            ProgramEnd::Exited(0),
+            "{kind}"
+        );
+        assert_eq!(
+            end("import os; os._exit(139)"),
+            ProgramEnd::Exited(139),
+            "{kind}"
+        );
         let fault = end("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)");
-        assert_eq!(fault, End::Signaled(Signal::SIGSEGV as i32), "{kind}");
+        assert_eq!(
+            fault,
+            ProgramEnd::Signaled(Signal::SIGSEGV as i32),
+            "{kind}"
+        );
         assert_eq!(fault.to_string(), "was killed by SIGSEGV");
     }
 }
@@ -61,7 +73,7 @@ while True: time.sleep(0.05)";
             let pid = Pid::from_raw(running.child.id().try_into().unwrap());
             kill(pid, signal).unwrap();
             let status = running.child.wait().unwrap();
-            assert_eq!(running.session.end(status), End::Exited(3), "{kind}");
+            assert_eq!(running.session.end(status), ProgramEnd::Exited(3), "{kind}");
             let mut rest = String::new();
             output.read_to_string(&mut rest).unwrap();
             assert_eq!(rest, format!("{}\n", signal.as_str()), "{kind}");
@@ -139,7 +151,7 @@ fn a_program_that_cannot_be_started_is_told_with_the_reason() {
             ..Program::default()
         };
         let ran = run(&sandbox(kind), &program);
-        let End::NoProgram(why) = ran.end else {
+        let ProgramEnd::NoProgram(why) = ran.end else {
             panic!("{kind}: {ran:?}");
         };
         let file = file.display();
@@ -174,7 +186,7 @@ print(home, open('/proc/self/cgroup').read().count('arena-'))";
         let peak = running.session.cgroup().and_then(Cgroup::memory_peak);
         assert!(peak.is_some(), "{kind}: it is counted here");
         let ran = running.finish();
-        assert_eq!(ran.end, End::Exited(0), "{kind}: {}", ran.errors);
+        assert_eq!(ran.end, ProgramEnd::Exited(0), "{kind}: {}", ran.errors);
         let (home, cgroups) = ran.said.trim().split_once(' ').unwrap();
         assert_ne!(cgroups, "0", "{kind}");
         if kind == Outer::None {
@@ -201,7 +213,7 @@ os._exit(0)";
     for kind in every_kind() {
         let mut running = start(&sandbox(kind), &script(text, &[]));
         let status = running.child.wait().unwrap();
-        assert_eq!(running.session.end(status), End::Exited(0), "{kind}");
+        assert_eq!(running.session.end(status), ProgramEnd::Exited(0), "{kind}");
         let left = running.session.left_behind().iter();
         let mut left: Vec<_> = left
             .map(|left| (left.command.as_str(), left.outside_group))

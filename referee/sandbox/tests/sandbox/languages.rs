@@ -3,7 +3,7 @@
 
 use std::{ffi::OsString, path::Path, process::Command};
 
-use referee_sandbox::{End, Program};
+use referee_sandbox::{Program, ProgramEnd};
 
 use crate::common::{kinds, open_folder, run, sandbox, script};
 
@@ -100,7 +100,12 @@ fn runs_well(program: &Program) {
     for kind in kinds() {
         let ran = run(&sandbox(kind), program);
         let ended = (ran.end, &*ran.said);
-        assert_eq!(ended, (End::Exited(0), "well\n"), "{kind}: {}", ran.errors);
+        assert_eq!(
+            ended,
+            (ProgramEnd::Exited(0), "well\n"),
+            "{kind}: {}",
+            ran.errors
+        );
     }
 }
 

@@ -19,7 +19,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use referee_sandbox::{End, Outer, Program, Wall};
+use referee_sandbox::{Outer, Program, ProgramEnd, Wall};
 
 const READ: &str = "\
 import sys
@@ -164,7 +164,7 @@ fn the_next_game_finds_no_file() {
         held_by(&walls, &kinds(), |sandbox| {
             let _ = fs::remove_file(path);
             let first = run(sandbox, &script(&code, &[]));
-            assert_eq!(first.end, End::Exited(0), "it may write there");
+            assert_eq!(first.end, ProgramEnd::Exited(0), "it may write there");
             let found = attack(sandbox, &code, &[]);
             let _ = fs::remove_file(path);
             found
@@ -285,7 +285,7 @@ os._exit(7)";
     for kind in kinds() {
         let ran = run(&sandbox(kind), &script(&code, &[]));
         assert_eq!(ran.said, "still here\n", "{kind}");
-        assert_eq!(ran.end, End::Exited(7), "{kind}");
+        assert_eq!(ran.end, ProgramEnd::Exited(7), "{kind}");
     }
 }
 
@@ -446,7 +446,7 @@ fn memory_is_limited_whatever_it_is_taken_as() {
         };
         held_by(&[Wall::Memory], &kinds(), |sandbox| {
             let ran = run(sandbox, &program(128 << 20));
-            let killed = ran.end == End::Signaled(nix::libc::SIGKILL);
+            let killed = ran.end == ProgramEnd::Signaled(nix::libc::SIGKILL);
             assert_eq!(killed, ran.out_of_memory, "{way}");
             ran.succeeded()
         });

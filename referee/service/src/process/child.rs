@@ -4,15 +4,15 @@ use std::{os::unix::process::ExitStatusExt as _, path::PathBuf, process::ExitSta
 
 use nix::sys::signal::Signal;
 use referee_container as container;
-use referee_sandbox::{Cgroup, Session};
+use referee_sandbox::{Cgroup, SandboxSession};
 use tokio::{process, task::spawn_blocking};
 
 use super::{group::LeftBehind, memory::told};
-use crate::{cores::OwnCore, shortage::Patience};
+use crate::{cores::OwnCore, shortage::ShortageWait};
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Debug)]
-pub(super) enum End {
+pub(super) enum ProcessEnd {
     Exited(ExitStatus),
     /// It took more memory than it may.
     Memory {
@@ -27,7 +27,7 @@ pub(super) enum End {
     Killed(String),
 }
 
-impl End {
+impl ProcessEnd {
     pub(super) fn killed() -> Self {
         Self::Exited(ExitStatus::from_raw(Signal::SIGKILL as i32))
     }
@@ -51,7 +51,7 @@ pub(super) struct Child {
     around: Around,
     _core: Option<OwnCore>,
     /// Known once it has ended.
-    end: Option<End>,
+    end: Option<ProcessEnd>,
 }
 
 /// What holds the walls around a process.
@@ -61,12 +61,12 @@ pub(super) enum Around {
     Nothing,
     /// The process stands for a program in a sandbox.
     Sandbox {
-        session: Session,
+        session: SandboxSession,
         /// How much memory it may take in all.
         memory: u64,
     },
     /// The process stands for a program in a container.
-    Container(container::Session),
+    Container(container::ContainerSession),
 }
 
 /// What the process that we know is to the bot.
@@ -120,13 +120,13 @@ impl Child {
     /// # Errors
     ///
     /// How it ended instead.
-    pub(super) async fn started(&mut self) -> Result<Option<u32>, End> {
+    pub(super) async fn started(&mut self) -> Result<Option<u32>, ProcessEnd> {
         match &mut self.around {
             Around::Nothing | Around::Sandbox { .. } => Ok(self.process.id()),
             Around::Container(session) => match session.started().await {
                 Ok(started) => Ok(started.process),
                 Err(end) => {
-                    let end = End::of_container(end);
+                    let end = ProcessEnd::of_container(end);
                     self.end = Some(end.clone());
                     Err(end)
                 }
@@ -144,34 +144,36 @@ impl Child {
     }
 
     /// Waits until it has ended. May be called again, and be dropped before.
-    pub(super) async fn wait(&mut self) -> End {
+    pub(super) async fn wait(&mut self) -> ProcessEnd {
         if let Some(end) = &self.end {
             return end.clone();
         }
         let end = match self.process.wait().await {
             Ok(status) => self.end_of(status).await,
-            Err(_) => End::killed(),
+            Err(_) => ProcessEnd::killed(),
         };
         self.end = Some(end.clone());
         end
     }
 
-    async fn end_of(&mut self, status: ExitStatus) -> End {
+    async fn end_of(&mut self, status: ExitStatus) -> ProcessEnd {
         let (session, memory) = match &mut self.around {
-            Around::Nothing => return End::Exited(status),
+            Around::Nothing => return ProcessEnd::Exited(status),
             Around::Sandbox { session, memory } => (session, memory),
-            Around::Container(session) => return End::of_container(session.end(status).await),
+            Around::Container(session) => {
+                return ProcessEnd::of_container(session.end(status).await);
+            }
         };
         let end = session.end(status);
         if let Some(cgroup) = session.cgroup() {
             // Without an answer it would have crashed, which is another foul.
-            let mut patience = Patience::default();
+            let mut patience = ShortageWait::default();
             let was_out_of_memory = loop {
                 match told("ask a cgroup how it ended", cgroup.was_out_of_memory()) {
                     Ok(was) => break was,
                     Err(shortage) => {
                         if let Err(shortage) = patience.wait(shortage).await {
-                            return End::NoWalls(shortage.to_string());
+                            return ProcessEnd::NoWalls(shortage.to_string());
                         }
                     }
                 }
@@ -179,14 +181,14 @@ impl Child {
             if was_out_of_memory {
                 let limit = *memory;
                 let peak = cgroup.memory_peak().unwrap_or(limit);
-                return End::Memory { peak, limit };
+                return ProcessEnd::Memory { peak, limit };
             }
         }
-        End::Exited(match end {
-            referee_sandbox::End::Exited(code) => exited(code),
-            referee_sandbox::End::Signaled(signal) => signaled(signal),
-            referee_sandbox::End::NoProgram(why) => return End::NoProgram(why),
-            referee_sandbox::End::NotStarted(why) => return End::NoWalls(why),
+        ProcessEnd::Exited(match end {
+            referee_sandbox::ProgramEnd::Exited(code) => exited(code),
+            referee_sandbox::ProgramEnd::Signaled(signal) => signaled(signal),
+            referee_sandbox::ProgramEnd::NoProgram(why) => return ProcessEnd::NoProgram(why),
+            referee_sandbox::ProgramEnd::NotStarted(why) => return ProcessEnd::NoWalls(why),
         })
     }
 
@@ -214,16 +216,16 @@ impl Child {
     }
 }
 
-impl End {
-    fn of_container(end: container::End) -> Self {
+impl ProcessEnd {
+    fn of_container(end: container::ContainerEnd) -> Self {
         match end {
-            container::End::Exited(code) => Self::Exited(exited(code)),
-            container::End::Signaled(signal) => Self::Exited(signaled(signal)),
+            container::ContainerEnd::Exited(code) => Self::Exited(exited(code)),
+            container::ContainerEnd::Signaled(signal) => Self::Exited(signaled(signal)),
             // The engine kills it before it has more.
-            container::End::Memory { limit } => Self::Memory { peak: limit, limit },
-            container::End::Disk(why) => Self::Killed(why),
-            container::End::NoProgram(why) => Self::NoProgram(why),
-            container::End::NotStarted(why) => Self::NoWalls(why),
+            container::ContainerEnd::Memory { limit } => Self::Memory { peak: limit, limit },
+            container::ContainerEnd::Disk(why) => Self::Killed(why),
+            container::ContainerEnd::NoProgram(why) => Self::NoProgram(why),
+            container::ContainerEnd::NotStarted(why) => Self::NoWalls(why),
         }
     }
 }

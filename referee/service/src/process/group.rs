@@ -17,7 +17,7 @@ use tokio::task::spawn_blocking;
 
 use super::child::Leader;
 use crate::{
-    proc::{Asked, of_each_process},
+    proc::{OrShortage, of_each_process},
     shortage::{PATIENCE, found},
     supervisor::Supervisor,
 };
@@ -40,7 +40,7 @@ pub struct LeftBehind {
 }
 
 impl LeftBehind {
-    pub(super) fn of_sandbox(left: &referee_sandbox::LeftBehind) -> Self {
+    pub(super) fn of_sandbox(left: &referee_sandbox::LeftProcess) -> Self {
         Self {
             id: left.id,
             command: printable(&left.command),
@@ -101,7 +101,7 @@ impl ProcessGroup {
     /// What still runs a moment after the end of the leader: the rest of the group, and all
     /// processes that have inherited `BOT_LISTEN` with the bot's own folder in it. Waits for
     /// what we lack to ask for them.
-    pub(super) async fn left(&self, folder: &Path) -> Asked<Vec<LeftBehind>> {
+    pub(super) async fn left(&self, folder: &Path) -> OrShortage<Vec<LeftBehind>> {
         let leader = self.leader.as_raw();
         let began = Instant::now();
         loop {
@@ -123,7 +123,7 @@ impl ProcessGroup {
     }
 }
 
-fn running(leader: i32, folder: &Path) -> Asked<Vec<LeftBehind>> {
+fn running(leader: i32, folder: &Path) -> OrShortage<Vec<LeftBehind>> {
     let listen = [b"unix:", folder.as_os_str().as_encoded_bytes()].concat();
     let inherited = |process: &Process| {
         let variables = found(process.environ())?;
@@ -147,7 +147,7 @@ fn running(leader: i32, folder: &Path) -> Asked<Vec<LeftBehind>> {
 }
 
 /// Its command line, or its name if that can't be read.
-fn command_line(process: &Process, name: String) -> Asked<String> {
+fn command_line(process: &Process, name: String) -> OrShortage<String> {
     let words = found(process.cmdline())?.map_or(name, |words| words.join(" "));
     let words: String = words.chars().take(COMMAND_LIMIT).collect();
     Ok(printable(&words))

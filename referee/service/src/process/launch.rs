@@ -13,17 +13,19 @@ use std::{
 use parking_lot::Mutex;
 use referee_container::{Containers, ImageName};
 use referee_core::Foul;
-use referee_sandbox::{Cgroup, Limits, PrepareError, Prepared, Program, Sandbox, Wall, Walls};
+use referee_sandbox::{
+    Cgroup, PrepareError, PreparedSandbox, Program, ResourceLimits, Sandbox, Wall, Walls,
+};
 use tokio::{process::Command, sync::oneshot, task::spawn_blocking};
 
 use super::{
-    child::{Around, Child, End},
+    child::{Around, Child, ProcessEnd},
     cleanup::OwnFolder,
     group::ProcessGroup,
-    logs::{LastLines, Output},
-    memory::{Memory, MemoryWatch},
+    logs::{LastLines, OutputReaders},
+    memory::{MemoryOptions, MemoryWatch},
     socket::{SOCKET, folder_for_a_socket},
-    watch::{Ids, Process, Resources, STOP_GRACE},
+    watch::{BotProcess, Ids, Resources, STOP_GRACE},
 };
 use crate::{
     address::Address,
@@ -58,7 +60,7 @@ pub struct Launch {
     pub start_limit: Duration,
     /// How much anonymous memory it may add to what it has when it listens, with
     /// all that it has started.
-    pub memory: Memory,
+    pub memory: MemoryOptions,
     /// The file that gets what it prints, and the number of the process in its name.
     pub log: Option<PathBuf>,
     /// Kills it if this process dies without doing so.
@@ -70,13 +72,13 @@ pub struct Launch {
     /// What it may read in a sandbox beside what its program and its arguments name.
     pub readable: Vec<PathBuf>,
     /// What must stay as long as it may be started: the lock on its files, for instance.
-    pub kept: Option<Arc<dyn Kept>>,
+    pub kept: Option<Arc<dyn BotResource>>,
 }
 
 /// Something that stays as long as a bot that needs it.
-pub trait Kept: fmt::Debug + Send + Sync {}
+pub trait BotResource: fmt::Debug + Send + Sync {}
 
-impl<T: fmt::Debug + Send + Sync> Kept for T {}
+impl<T: fmt::Debug + Send + Sync> BotResource for T {}
 
 /// The walls around a bot.
 #[derive(Clone, Debug)]
@@ -116,7 +118,7 @@ impl Launch {
     /// # Errors
     ///
     /// [`StartError`].
-    pub async fn start(self) -> Result<Process, StartError> {
+    pub async fn start(self) -> Result<BotProcess, StartError> {
         let sockets = folder_for_a_socket()
             .map(OwnFolder::new)
             .map_err(|error| failed("make a folder for a socket", "no folder for it", error))?;
@@ -126,7 +128,8 @@ impl Launch {
         let supervisor = self.supervisor.clone();
         let group = ProcessGroup::new(id, sockets.path(), supervisor, child.leader());
         let last_lines = LastLines::default();
-        let (output, said) = Output::of(child.process(), self.log.clone(), last_lines.clone());
+        let (output, said) =
+            OutputReaders::of(child.process(), self.log.clone(), last_lines.clone());
         let mut resources = Resources {
             still: None,
             child,
@@ -157,7 +160,7 @@ impl Launch {
                     first,
                     is_container: self.container.is_some(),
                 };
-                Ok(Process::new(ids, address, last_lines, resources, memory))
+                Ok(BotProcess::new(ids, address, last_lines, resources, memory))
             }
             Err(why) => {
                 resources.kill().await;
@@ -240,7 +243,7 @@ impl Launch {
                 let sandbox = walls.sandbox.clone();
                 // It reads folders and makes cgroups.
                 let prepared = spawn_blocking(move || sandbox.prepare(&program)).await;
-                let Prepared { command, session } = prepared
+                let PreparedSandbox { command, session } = prepared
                     .map_err(|error| no_walls(error.to_string()))?
                     .map_err(|error| match error {
                         PrepareError::Program(error) => {
@@ -281,10 +284,10 @@ impl Launch {
         container: &BotContainer,
         sockets: &Path,
         cores: Option<Vec<usize>>,
-    ) -> referee_container::Program {
+    ) -> referee_container::ContainerProgram {
         let socket = Path::new(Containers::socket_folder_inside()).join(SOCKET);
         let arguments = self.arguments.iter();
-        referee_container::Program {
+        referee_container::ContainerProgram {
             image: container.image.clone(),
             arguments: arguments
                 .map(|word| word.to_string_lossy().into_owned())
@@ -295,13 +298,13 @@ impl Launch {
                 // A crash is ours to see and to judge; `bot-init` would hide it.
                 (RESTART.to_owned(), "never".to_owned()),
             ],
-            limits: Limits {
+            limits: ResourceLimits {
                 memory: Some(self.memory_in_all()),
                 processes: Some(CONTAINER_PROCESSES),
                 cpu_percent: Some(100),
                 disk: CONTAINER_DISK,
                 file_size: CONTAINER_DISK,
-                ..Limits::default()
+                ..ResourceLimits::default()
             },
             cores,
         }
@@ -338,9 +341,9 @@ impl Launch {
                 .collect(),
             readable: self.readable.clone(),
             hidden: walls.hidden.to_vec(),
-            limits: Limits {
+            limits: ResourceLimits {
                 memory: Some(self.memory_in_all()),
-                ..Limits::default()
+                ..ResourceLimits::default()
             },
             keeps_its_cores: self.cores.is_some(),
         }
@@ -363,7 +366,9 @@ impl Launch {
         // What the engine of containers takes is not the bot's time.
         let first = match child.started().await {
             Ok(first) => first,
-            Err(End::NoWalls(why)) => return Err(NotListening::Failed(no_container(why).into())),
+            Err(ProcessEnd::NoWalls(why)) => {
+                return Err(NotListening::Failed(no_container(why).into()));
+            }
             Err(end) => return Err(not_started(end)),
         };
         let still = self.still(child);
@@ -416,21 +421,21 @@ enum NotListening {
 }
 
 /// Why a bot does not listen that has ended.
-fn not_started(end: End) -> NotListening {
+fn not_started(end: ProcessEnd) -> NotListening {
     match end {
-        End::Exited(status) if status.success() => {
-            let how = End::Exited(status).describe();
+        ProcessEnd::Exited(status) if status.success() => {
+            let how = ProcessEnd::Exited(status).describe();
             NotListening::Because(format!(
                 "{how} before it listened (with a kit, the program must call the bot's main(), \
                  which does not return)"
             ))
         }
-        End::NoProgram(why) => {
+        ProcessEnd::NoProgram(why) => {
             let detail = Foul::evidence(why);
             NotListening::Failed(StartError::Foul(Foul::Unreachable { detail }))
         }
-        End::NoWalls(why) => NotListening::Failed(no_walls(why).into()),
-        End::Memory { peak, limit } => {
+        ProcessEnd::NoWalls(why) => NotListening::Failed(no_walls(why).into()),
+        ProcessEnd::Memory { peak, limit } => {
             NotListening::Failed(StartError::Foul(Foul::MemoryExceeded { peak, limit }))
         }
         end => NotListening::Because(format!("{} before it listened", end.describe())),

@@ -124,9 +124,9 @@ impl Log {
 }
 
 /// The tasks that read what it prints.
-pub(super) struct Output([JoinHandle<io::Result<()>>; 2]);
+pub(super) struct OutputReaders([JoinHandle<io::Result<()>>; 2]);
 
-impl Output {
+impl OutputReaders {
     /// Reads what it prints; the receiver gets the address when it has printed that.
     pub(super) fn of(
         child: &mut Child,

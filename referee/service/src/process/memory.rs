@@ -14,7 +14,7 @@ use referee_sandbox::Cgroup;
 use tokio::sync::mpsc;
 
 use crate::{
-    proc::{Asked, memory_of_tree},
+    proc::{OrShortage, memory_of_tree},
     shortage::{PATIENCE, Shortage},
 };
 
@@ -32,11 +32,11 @@ pub(super) enum MemoryEnd {
     Unmeasured(Shortage),
 }
 
-/// Whether a process's memory is limited or measured. If so, it is looked at every few
+/// The limit and the measure of a process's memory, if any. Then it is looked at every few
 /// milliseconds and once more before the process is stopped. All its descendants count as
 /// its own, and where it has a cgroup, memory that its processes share, too.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct MemoryOptions {
     /// How much anonymous memory it may add to what it has when it listens, in
     /// bytes.
     pub limit: Option<u64>,
@@ -78,7 +78,7 @@ impl MemoryWatch {
     /// The system can't start a thread.
     pub(super) fn start(
         id: u32,
-        memory: Memory,
+        memory: MemoryOptions,
         cgroup: Option<Cgroup>,
     ) -> io::Result<Option<Self>> {
         if memory.limit.is_none() && memory.gauge.is_none() {
@@ -115,7 +115,7 @@ impl MemoryWatch {
     }
 }
 
-impl Memory {
+impl MemoryOptions {
     /// Measures until the process has ended or is to be ended, or its [`MemoryWatch`] is ended
     /// or dropped. What can't be measured is measured again; only where that goes on is the
     /// process ended, since it would be without a limit.
@@ -160,7 +160,7 @@ impl Memory {
 
 /// What a process has now with all that it has started, shared memory included; none where it
 /// has ended.
-fn used(id: u32, cgroup: Option<&Cgroup>) -> Asked<Option<u64>> {
+fn used(id: u32, cgroup: Option<&Cgroup>) -> OrShortage<Option<u64>> {
     let Some(own) = memory_of_tree(id)? else {
         return Ok(None);
     };
@@ -170,7 +170,7 @@ fn used(id: u32, cgroup: Option<&Cgroup>) -> Asked<Option<u64>> {
 }
 
 /// What a cgroup has said; nothing where it is gone.
-pub(super) fn told<T: Default>(what: &'static str, said: io::Result<T>) -> Asked<T> {
+pub(super) fn told<T: Default>(what: &'static str, said: io::Result<T>) -> OrShortage<T> {
     said.or_else(|error| match Shortage::of(what, error) {
         Ok(shortage) => Err(shortage),
         Err(_) => Ok(T::default()),

@@ -11,9 +11,9 @@ mod watch;
 
 pub(crate) use cleanup::remove_folder;
 pub use group::LeftBehind;
-pub use launch::{BotContainer, BotSandbox, Kept, Launch, StartError};
+pub use launch::{BotContainer, BotResource, BotSandbox, Launch, StartError};
 pub use logs::LOG_LIMIT;
-pub use memory::{Memory, MemoryGauge};
+pub use memory::{MemoryGauge, MemoryOptions};
 pub use socket::folder_for_a_socket;
 pub(crate) use watch::post_mortem;
-pub use watch::{Process, STOP_GRACE, StopReport};
+pub use watch::{BotProcess, STOP_GRACE, StopReport};

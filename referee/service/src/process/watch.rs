@@ -14,16 +14,16 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    child::{Child, End, Leader},
+    child::{Child, Leader, ProcessEnd},
     cleanup::OwnFolder,
     group::{LEAVE_GRACE, LeftBehind, ProcessGroup},
-    logs::{LastLines, Output},
+    logs::{LastLines, OutputReaders},
     memory::{MemoryEnd, MemoryWatch},
 };
 use crate::{
     address::Address,
     connection::Broken,
-    proc::Asked,
+    proc::OrShortage,
     shortage::{Shortage, no_walls},
     still::Still,
 };
@@ -37,10 +37,10 @@ pub const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// A bot process that is listening.
 #[derive(Debug)]
-pub struct Process {
+pub struct BotProcess {
     ids: Ids,
     address: Address,
-    end: watch::Receiver<Option<End>>,
+    end: watch::Receiver<Option<ProcessEnd>>,
     last_lines: LastLines,
     stop: CancellationToken,
     stop_requests: mpsc::Sender<StopRequest>,
@@ -71,20 +71,20 @@ pub struct StopReport {
 #[derive(Debug)]
 struct StopRequest {
     grace: Duration,
-    reported: oneshot::Sender<Asked<StopReport>>,
+    reported: oneshot::Sender<OrShortage<StopReport>>,
 }
 
 /// What belongs to a process and is released when it has ended.
 pub(super) struct Resources {
     pub(super) child: Child,
     pub(super) group: ProcessGroup,
-    pub(super) output: Output,
+    pub(super) output: OutputReaders,
     pub(super) sockets: OwnFolder,
     /// What holds it still; absent where it may think while others move, or can't be held.
     pub(super) still: Option<Arc<Still>>,
 }
 
-impl Process {
+impl BotProcess {
     /// Watches over a process that listens, on this runtime.
     pub(super) fn new(
         ids: Ids,
@@ -170,10 +170,10 @@ impl Process {
             _ => None,
         };
         let how = match end {
-            Some(End::Memory { peak, limit }) => {
+            Some(ProcessEnd::Memory { peak, limit }) => {
                 return Ok(Foul::MemoryExceeded { peak, limit });
             }
-            Some(End::NoWalls(why)) => return Err(no_walls(why)),
+            Some(ProcessEnd::NoWalls(why)) => return Err(no_walls(why)),
             Some(end) => end.describe(),
             None => broken,
         };
@@ -193,7 +193,7 @@ impl Process {
     /// # Errors
     ///
     /// What it leaves behind could not be asked for.
-    pub async fn stop_and_report(&self, grace: Duration) -> Asked<Option<StopReport>> {
+    pub async fn stop_and_report(&self, grace: Duration) -> OrShortage<Option<StopReport>> {
         let (reported, report) = oneshot::channel();
         let request = StopRequest { grace, reported };
         if self.stop_requests.send(request).await.is_err() {
@@ -210,7 +210,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for BotProcess {
     fn drop(&mut self) {
         self.stop();
     }
@@ -223,7 +223,7 @@ impl Resources {
         mut memory: Option<MemoryWatch>,
         stop: CancellationToken,
         mut requested: mpsc::Receiver<StopRequest>,
-        ended: watch::Sender<Option<End>>,
+        ended: watch::Sender<Option<ProcessEnd>>,
     ) {
         let watched = async {
             match &mut memory {
@@ -234,8 +234,8 @@ impl Resources {
         let end = tokio::select! {
             biased;
             end = watched => match end {
-                MemoryEnd::Exceeded { added: peak, limit } => End::Memory { peak, limit },
-                MemoryEnd::Unmeasured(shortage) => End::NoWalls(shortage.to_string()),
+                MemoryEnd::Exceeded { added: peak, limit } => ProcessEnd::Memory { peak, limit },
+                MemoryEnd::Unmeasured(shortage) => ProcessEnd::NoWalls(shortage.to_string()),
             },
             () = stop.cancelled() => {
                 self.release();
@@ -243,7 +243,7 @@ impl Resources {
                     memory.end().await;
                 }
                 self.group.signal(Signal::SIGTERM);
-                self.exits(STOP_GRACE).await.unwrap_or_else(End::killed)
+                self.exits(STOP_GRACE).await.unwrap_or_else(ProcessEnd::killed)
             }
             Some(request) = requested.recv() => self.stop_and_report(request).await,
             end = self.child.wait() => end,
@@ -257,7 +257,10 @@ impl Resources {
         drop(ended);
     }
 
-    async fn stop_and_report(&mut self, StopRequest { grace, reported }: StopRequest) -> End {
+    async fn stop_and_report(
+        &mut self,
+        StopRequest { grace, reported }: StopRequest,
+    ) -> ProcessEnd {
         self.release();
         // Only the process itself: it is tested whether it stops its children.
         self.group.signal_leader(Signal::SIGTERM);
@@ -288,7 +291,7 @@ impl Resources {
                 Ok(left) => left,
                 Err(shortage) => {
                     let _ = reported.send(Err(shortage));
-                    return end.unwrap_or_else(End::killed);
+                    return end.unwrap_or_else(ProcessEnd::killed);
                 }
             };
             for one in &left_behind {
@@ -296,7 +299,7 @@ impl Resources {
             }
         }
         let _ = reported.send(Ok(StopReport { after, left_behind }));
-        end.unwrap_or_else(End::killed)
+        end.unwrap_or_else(ProcessEnd::killed)
     }
 
     /// Lets it hear signals.
@@ -307,7 +310,7 @@ impl Resources {
     }
 
     /// How it exits by itself; none if it does not within this time.
-    async fn exits(&mut self, within: Duration) -> Option<End> {
+    async fn exits(&mut self, within: Duration) -> Option<ProcessEnd> {
         tokio::time::timeout(within, self.child.wait()).await.ok()
     }
 
@@ -326,7 +329,7 @@ impl Resources {
 ///
 /// That was not the bot's fault.
 pub(crate) async fn post_mortem(
-    process: Option<&Process>,
+    process: Option<&BotProcess>,
     broken: Broken,
 ) -> Result<Foul, Shortage> {
     match (broken, process) {

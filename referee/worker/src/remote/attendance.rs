@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Code, Status, Streaming};
 
 use super::{
-    Joined, NO_CONNECTION, Refused, Shared,
+    Joined, NO_CONNECTION, RemoteShared, WorkerRefusal,
     limits::{self, Within as _},
     wire,
 };
@@ -25,10 +25,10 @@ const STABLE: Duration = Duration::from_secs(30);
 
 /// Keeps the stream open until the worker leaves or is refused.
 pub(super) async fn attend(
-    shared: &Shared,
+    shared: &RemoteShared,
     mut live: mpsc::Receiver<LiveUpdate>,
     leave: &CancellationToken,
-) -> Result<(), Refused> {
+) -> Result<(), WorkerRefusal> {
     let mut pauses = shared.pauses();
     loop {
         let began = Instant::now();
@@ -72,7 +72,7 @@ fn reason(status: &Status) -> String {
 
 /// One stream, from Join to its end. Ok where the worker leaves.
 async fn attend_once(
-    shared: &Shared,
+    shared: &RemoteShared,
     live: &mut mpsc::Receiver<LiveUpdate>,
     leave: &CancellationToken,
 ) -> Result<(), Status> {
@@ -148,7 +148,7 @@ async fn welcome(down: &mut Streaming<proto::AttendReply>) -> Result<proto::Welc
     }
 }
 
-fn renewal(shared: &Shared) -> Message {
+fn renewal(shared: &RemoteShared) -> Message {
     let (running, delay) = (shared.options.gauge)();
     let held = shared.held.lock();
     Message::Renew(proto::Renew {
@@ -158,7 +158,7 @@ fn renewal(shared: &Shared) -> Message {
     })
 }
 
-fn hear(shared: &Shared, message: proto::AttendReply) -> Result<(), Status> {
+fn hear(shared: &RemoteShared, message: proto::AttendReply) -> Result<(), Status> {
     let bad = |error: wire::BadMessage| Status::internal(error.to_string());
     message.within().map_err(bad)?;
     let Some(attend_reply::Message::Standing(standing)) = message.message else {

@@ -76,7 +76,7 @@ pub type Gauge = Box<dyn Fn() -> (u32, Duration) + Send + Sync>;
 
 /// A dispatcher on another machine.
 pub struct RemoteDispatch {
-    shared: Arc<Shared>,
+    shared: Arc<RemoteShared>,
     /// Taken by [`attend`](Self::attend).
     receivers: Mutex<Option<Receivers>>,
 }
@@ -92,11 +92,11 @@ struct Unsent {
     answer: oneshot::Sender<ReportReply>,
 }
 
-struct Shared {
+struct RemoteShared {
     channel: Channel,
     options: RemoteOptions,
     schemes: Arc<Schemes>,
-    held: Mutex<BTreeMap<LeaseId, Held>>,
+    held: Mutex<BTreeMap<LeaseId, HeldLease>>,
     reports: mpsc::Sender<Unsent>,
     live: mpsc::Sender<LiveUpdate>,
     joined: watch::Sender<Joined>,
@@ -104,7 +104,7 @@ struct Shared {
 
 /// A lease that this process has.
 #[derive(Default)]
-struct Held {
+struct HeldLease {
     lost: CancellationToken,
     /// Groups that need not be played any more.
     unwanted: BTreeSet<u64>,
@@ -119,13 +119,13 @@ enum Joined {
         /// What it is called there.
         name: String,
     },
-    Refused(Refused),
+    Refused(WorkerRefusal),
 }
 
 /// The arena does not let this worker work; trying again does not help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the arena refuses this worker: {0}")]
-pub struct Refused(String);
+pub struct WorkerRefusal(String);
 
 impl RemoteDispatch {
     /// A dispatcher that is reached through this channel. Bots of its leases are read by
@@ -135,7 +135,7 @@ impl RemoteDispatch {
         let (reports, unsent) = mpsc::channel(REPORT_QUEUE);
         let (live, moves) = mpsc::channel(LIVE_QUEUE);
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(RemoteShared {
                 channel,
                 options,
                 schemes,
@@ -157,12 +157,12 @@ impl RemoteDispatch {
     ///
     /// # Errors
     ///
-    /// [`Refused`] says why.
+    /// [`WorkerRefusal`] says why.
     ///
     /// # Panics
     ///
     /// The second time that it is called.
-    pub async fn attend(&self, leave: &CancellationToken) -> Result<(), Refused> {
+    pub async fn attend(&self, leave: &CancellationToken) -> Result<(), WorkerRefusal> {
         let receivers = self.receivers.lock().take();
         let Receivers { reports, live } = receivers.expect("a process attends once");
         tokio::select! {
@@ -176,13 +176,13 @@ impl RemoteDispatch {
     ///
     /// # Errors
     ///
-    /// [`Refused`] says why it has not.
-    pub async fn joined(&self) -> Result<String, Refused> {
+    /// [`WorkerRefusal`] says why it has not.
+    pub async fn joined(&self) -> Result<String, WorkerRefusal> {
         self.shared.joined().await
     }
 }
 
-impl Shared {
+impl RemoteShared {
     fn client(&self) -> DispatchClient<Channel> {
         DispatchClient::new(self.channel.clone())
             .max_decoding_message_size(LARGEST_MESSAGE)
@@ -212,7 +212,7 @@ impl Shared {
             .build()
     }
 
-    async fn joined(&self) -> Result<String, Refused> {
+    async fn joined(&self) -> Result<String, WorkerRefusal> {
         let mut joined = self.joined.subscribe();
         loop {
             match &*joined.borrow_and_update() {
@@ -221,13 +221,13 @@ impl Shared {
                 Joined::NotYet => {}
             }
             if joined.changed().await.is_err() {
-                return Err(Refused("this worker has left".to_owned()));
+                return Err(WorkerRefusal("this worker has left".to_owned()));
             }
         }
     }
 
     /// Whether a call that failed so is refused for good; then everybody is told.
-    fn refused(&self, status: &Status) -> Option<Refused> {
+    fn refused(&self, status: &Status) -> Option<WorkerRefusal> {
         if !matches!(
             status.code(),
             Code::PermissionDenied | Code::Unauthenticated | Code::Unimplemented
@@ -237,15 +237,15 @@ impl Shared {
         Some(self.refuse(status.message()))
     }
 
-    fn refuse(&self, why: &str) -> Refused {
-        let refused = Refused(referee_core::printable(why));
+    fn refuse(&self, why: &str) -> WorkerRefusal {
+        let refused = WorkerRefusal(referee_core::printable(why));
         let said = Joined::Refused(refused.clone());
         self.joined.send_replace(said);
         refused
     }
 
     /// Makes a call until it is answered; a call must change nothing the second time.
-    async fn persist<T, F>(&self, mut call: impl FnMut() -> F) -> Result<T, Refused>
+    async fn persist<T, F>(&self, mut call: impl FnMut() -> F) -> Result<T, WorkerRefusal>
     where
         F: Future<Output = Result<T, Status>>,
     {
@@ -297,7 +297,7 @@ impl Dispatch for RemoteDispatch {
             });
         };
         let id = wire::lease_id(lease.id).map_err(DispatchError::new)?;
-        shared.held.lock().insert(id, Held::default());
+        shared.held.lock().insert(id, HeldLease::default());
         match wire::lease(lease, &shared.schemes) {
             Ok(lease) => Ok(LeaseReply::Work(Box::new(lease))),
             Err(error) => {
@@ -328,7 +328,7 @@ impl Dispatch for RemoteDispatch {
         let (answer, answered) = oneshot::channel();
         let unsent = Unsent { report, answer };
         let sent = self.shared.reports.send(unsent).await;
-        let left = || Refused("this worker has left".to_owned());
+        let left = || WorkerRefusal("this worker has left".to_owned());
         sent.map_err(|_| DispatchError::new(left()))?;
         answered.await.map_err(|_| DispatchError::new(left()))
     }

@@ -4,7 +4,7 @@
 use arena_proto::arena::v1 as proto;
 use tokio::sync::mpsc;
 
-use super::{Refused, Shared, Unsent, limits::Within as _, wire};
+use super::{RemoteShared, Unsent, WorkerRefusal, limits::Within as _, wire};
 use crate::lease::ReportReply;
 
 /// The most games of a request.
@@ -13,7 +13,10 @@ const MOST_GAMES: usize = 256;
 const ENOUGH_BYTES: usize = 2 * 1024 * 1024;
 
 /// Sends reports until the arena refuses this worker.
-pub(super) async fn report(shared: &Shared, mut unsent: mpsc::Receiver<Unsent>) -> Refused {
+pub(super) async fn report(
+    shared: &RemoteShared,
+    mut unsent: mpsc::Receiver<Unsent>,
+) -> WorkerRefusal {
     loop {
         let Some(first) = unsent.recv().await else {
             // Nobody can report any more.
@@ -38,7 +41,7 @@ fn batch(first: Unsent, unsent: &mut mpsc::Receiver<Unsent>) -> Vec<Unsent> {
     batch
 }
 
-async fn send(shared: &Shared, batch: Vec<Unsent>) -> Result<(), Refused> {
+async fn send(shared: &RemoteShared, batch: Vec<Unsent>) -> Result<(), WorkerRefusal> {
     let (games, answers): (Vec<_>, Vec<_>) = batch
         .into_iter()
         .map(|Unsent { report, answer }| {

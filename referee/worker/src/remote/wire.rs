@@ -6,7 +6,7 @@ use std::time::Duration;
 use arena_proto::arena::v1 as proto;
 use referee::Live;
 use referee_core::{JsonBounds, Limits, Seat, Seed};
-use referee_net::Pattern;
+use referee_net::AddressPattern;
 
 use crate::{
     Machine,
@@ -183,7 +183,7 @@ pub fn machine(machine: proto::Machine, games: impl IntoIterator<Item = String>)
         bots: machine
             .bots
             .iter()
-            .filter_map(|pattern| pattern.parse::<Pattern>().ok())
+            .filter_map(|pattern| pattern.parse::<AddressPattern>().ok())
             .collect(),
     }
 }

@@ -85,7 +85,7 @@ impl Shown {
     pub(super) fn show(&self, format: Format) -> anyhow::Result<()> {
         match format {
             Format::Json => {
-                let stored = events::Stored {
+                let stored = events::StoredRun {
                     tournament: &self.tournament,
                     is_claimed: self.is_claimed,
                 };
