@@ -70,9 +70,13 @@ fn fouls_are_those_of_a_process() {
         ("no-such-kind", "", "no start"),
         ("illegal", "", "illegal"),
         ("memory", "--memory-limit 100", "memory"),
-        // What it takes in all is limited too.
-        ("memory --megabytes 2048", "", "memory"),
-        ("memory --megabytes 2048 --shared", "", "memory"),
+        // What it takes in all is limited too. A busy machine needs a while to give it.
+        ("memory --megabytes 2048", "--move-limit 30s", "memory"),
+        (
+            "memory --megabytes 2048 --shared",
+            "--move-limit 30s",
+            "memory",
+        ),
     ] {
         let said = played(line, more);
         let table = out(&said);
@@ -94,7 +98,9 @@ fn an_init_hides_no_crash_of_a_bot_that_we_start() {
         ("memory --megabytes 2048", "memory"),
     ] {
         let bots = format!("--bot \"villain=image:{image} {line}\" --bot other=house:random");
-        let said = arena().run(&format!("match connect-four {bots} --deals 1 --no-records"));
+        let said = arena().run(&format!(
+            "match connect-four {bots} --deals 1 --no-records --move-limit 30s"
+        ));
         let table = out(&said);
         assert!(
             table.contains(&format!("villain: {foul}")),

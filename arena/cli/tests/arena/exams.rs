@@ -371,7 +371,7 @@ fn four_seconds_are_for_all_rounds_of_a_case() {
 
 #[test]
 fn two_mebibytes_are_all_that_a_case_allows() {
-    let events = enforced("memory --by-callbacks --megabytes 32 --after 0");
+    let events = enforced("memory --by-callbacks --megabytes 8 --after 0");
     assert_eq!(verdicts(&events), ["memory_limit_exceeded"; 8]);
     let case = &of_type(&events, "exam_case")[0];
     assert!(

@@ -36,7 +36,7 @@ fn record() -> String {
 
 /// A process that gives advice.
 fn adviser(arena: &Arena) -> Child {
-    let mut command = arena.command("advise");
+    let mut command = arena.command_of(&serve_program(), "advise");
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command.spawn().unwrap()
 }
