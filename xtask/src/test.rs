@@ -25,6 +25,7 @@ const QUICK: &[&str] = &[
     "arena-ladder",
     "arena-proto",
     "arena-web",
+    "arena-words",
     "bot-kit",
     "referee-core",
     "referee-games",

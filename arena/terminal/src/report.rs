@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use referee_core::shorten;
 
+pub use arena_words::plural;
 pub use referee_cli::text::{WIDTH, filled, note, wrapped};
 
 /// Text as it is.
@@ -131,13 +132,6 @@ pub fn warning(words: &str) {
     let text = wrapped(&format!("warning: {words}"));
     let text = text.strip_prefix("warning:").unwrap_or(&text);
     anstream::eprintln!("{}{text}", "warning:".yellow().bold());
-}
-
-/// `1 game`, `2 games`.
-pub fn plural(count: impl Into<u64>, what: &str) -> String {
-    let count = count.into();
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{s}")
 }
 
 /// A length of time in three figures or so.

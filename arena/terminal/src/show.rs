@@ -10,8 +10,9 @@ use arena_ladder::{
     standings::{EntrantRow, Meeting},
 };
 use arena_tournament::{Snapshot, TestProgress, Warning};
+use arena_words::warning;
 use owo_colors::OwoColorize as _;
-use referee_core::shorten;
+use referee_core::{Language, shorten};
 use referee_worker::Buckets;
 
 use crate::report::{self, line, plural, table_lines, text, time, wrapped};
@@ -268,38 +269,29 @@ pub fn warnings(snapshot: &Snapshot, first_game: impl Fn(&arena_store::FirstFoul
     for aside in &snapshot.set_aside {
         report::warning(&set_aside(snapshot.name(aside.entrant), aside));
     }
-    for warning in &snapshot.warnings {
-        report::warning(&match warning {
-            Warning::Fouls { count, first } => format!(
-                "{} committed {}, the first in {}: {}",
-                snapshot.name(first.entrant),
-                plural(*count, "foul"),
-                first_game(first),
-                first.foul
-            ),
-            Warning::RepeatedGames { games, distinct } => format!(
-                "the sample is {}, but only {distinct} distinct: these bots repeat themselves, \
-                 so the error bars are too small",
-                plural(*games, "game")
-            ),
+    for found in &snapshot.warnings {
+        report::warning(&match found {
+            Warning::Fouls { count, first } => {
+                let name = snapshot.name(first.entrant);
+                let words = warning::fouls(name, *count, Language::En);
+                format!("{words}{}: {}", first_game(first), first.foul)
+            }
+            Warning::RepeatedGames { games, distinct } => {
+                warning::repeated_games(*games, *distinct, Language::En)
+            }
             Warning::RefereeDelay { excused } => {
-                let bots = excused
-                    .iter()
-                    .map(|(bot, answers)| format!("{} {answers}", snapshot.name(*bot)));
-                format!(
-                    "the referee was late; answers that were in time but for that: {}",
-                    bots.collect::<Vec<_>>().join(", ")
-                )
+                let excused = excused.iter();
+                let excused: Vec<_> = excused
+                    .map(|(bot, answers)| (snapshot.name(*bot), *answers))
+                    .collect();
+                warning::late_referee(&excused, Language::En)
             }
             Warning::UnequalSeats { bots } => {
-                let bots = bots.iter().map(|(bot, seats)| {
-                    let seats: Vec<String> = seats.iter().map(u64::to_string).collect();
-                    format!("{} {}", snapshot.name(*bot), seats.join("-"))
-                });
-                format!(
-                    "unequal seats, which may have decided the results (games by seat): {}",
-                    bots.collect::<Vec<_>>().join(", ")
-                )
+                let bots = bots.iter();
+                let bots: Vec<_> = bots
+                    .map(|(bot, seats)| (snapshot.name(*bot), &seats[..]))
+                    .collect();
+                warning::unequal_seats(&bots, Language::En)
             }
         });
     }

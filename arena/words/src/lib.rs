@@ -5,5 +5,14 @@
 #![forbid(unsafe_code)]
 
 mod result;
+pub mod warning;
 
 pub use result::{Winner, result, result_with_evidence};
+
+/// `1 game`, `2 games`.
+#[must_use]
+pub fn plural(count: impl Into<u64>, what: &str) -> String {
+    let count = count.into();
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{s}")
+}

@@ -6,6 +6,7 @@ use arena_events::{
     schedule::{MatchPlayer, ScheduleRound},
     standings::{GameCounts, PairRow, RunWarning, StandingsEvent, StandingsRow},
 };
+use arena_words::warning;
 use axum::{
     extract::{Path, State},
     response::Response,
@@ -446,8 +447,8 @@ fn warnings(standings: &StandingsEvent, at: &str, language: Language) -> Markup 
     }
 }
 
-fn warning_words(warning: &RunWarning, at: &str, language: Language) -> Markup {
-    match (warning, language) {
+fn warning_words(found: &RunWarning, at: &str, language: Language) -> Markup {
+    match (found, language) {
         (
             RunWarning::Fouls {
                 bot,
@@ -458,39 +459,23 @@ fn warning_words(warning: &RunWarning, at: &str, language: Language) -> Markup {
             },
             _,
         ) => html! {
-            (bot) ": " (fouls) " "
-            (language.pick("fouls, the first one in game ", "次犯规，首次在对局 "))
+            (warning::fouls(bot, *fouls, language))
             a href=(format!("{at}/games/{group}.{seating}")) { (group) "." (seating) }
-            " (" (foul_words(first, language)) ")"
+            (language.pick(": ", "：")) (foul_words(first, language))
         },
-        (RunWarning::RepeatedGames { games, distinct }, Language::En) => html! {
-            "of " (games) " games only " (distinct) " are different: the error bars are too small"
-        },
-        (RunWarning::RepeatedGames { games, distinct }, Language::Zh) => html! {
-            (games) " 局中只有 " (distinct) " 局互不相同：误差被低估"
+        (RunWarning::RepeatedGames { games, distinct }, _) => html! {
+            (warning::repeated_games(*games, *distinct, language))
         },
         (
             RunWarning::RefereeLate {
                 bot,
                 excused_answers,
             },
-            Language::En,
-        ) => html! {
-            (excused_answers) " answers of " (bot) " were late but for a delay of the referee"
+            _,
+        ) => html! { (warning::late_referee(&[(bot, *excused_answers)], language)) },
+        (RunWarning::UnequalSeats { bot, games_by_seat }, _) => html! {
+            (warning::unequal_seats(&[(bot, games_by_seat)], language))
         },
-        (
-            RunWarning::RefereeLate {
-                bot,
-                excused_answers,
-            },
-            Language::Zh,
-        ) => html! {
-            (bot) " 有 " (excused_answers) " 次回答因裁判自身延迟而免于超时"
-        },
-        (RunWarning::UnequalSeats { bot, .. }, Language::En) => html! {
-            (bot) " sat in one seat more often than in others"
-        },
-        (RunWarning::UnequalSeats { bot, .. }, Language::Zh) => html! { (bot) " 的座位分布不均" },
         (RunWarning::HalfPlayed { deals, games }, Language::En) => html! {
             (deals) " deals have not been played from every seat yet (" (games) " games)"
         },
