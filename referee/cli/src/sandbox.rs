@@ -19,8 +19,8 @@ pub const VERB: &str = "sandbox";
 /// Which walls are asked for.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct SandboxArgs {
-    /// Walls around bots that are not built in: all of them or an error (require), as many
-    /// as this machine allows (best), or none (off). `arena selftest` shows them.
+    /// Isolation of bots that are not built in: complete or an error (require), as much as this
+    /// machine allows (best), or none (off). `arena selftest` shows it.
     #[arg(
         long,
         env = "ARENA_SANDBOX",

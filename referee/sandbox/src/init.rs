@@ -128,7 +128,7 @@ fn failure(
         failed.insert(wall, why);
         return Ok(());
     }
-    let text = format!("could not build the wall \"{wall}\", which held before: {why}");
+    let text = format!("could not set up the isolation \"{wall}\", which held before: {why}");
     Err(io::Error::other(text))
 }
 

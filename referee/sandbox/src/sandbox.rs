@@ -77,8 +77,8 @@ fn told(missing: &[Missing]) -> String {
     let one = |missing: &Missing| {
         let Missing { wall, remedy, .. } = missing;
         match &missing.reason {
-            Some(reason) => format!("no wall \"{wall}\" ({reason}). {remedy}"),
-            None => format!("no wall \"{wall}\". {remedy}"),
+            Some(reason) => format!("no isolation \"{wall}\" ({reason}). {remedy}"),
+            None => format!("no isolation \"{wall}\". {remedy}"),
         }
     };
     missing.iter().map(one).collect::<Vec<_>>().join("; ")

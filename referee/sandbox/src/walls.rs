@@ -91,7 +91,7 @@ impl Wall {
             }
             Self::Disk => "a bot can fill the disk with its private files",
             Self::Landlock => {
-                "an error in the view of the files has no second wall behind it; a bot can write any file into its socket's folder"
+                "an error in the view of the files has nothing else behind it; a bot can write any file into its socket's folder"
             }
             Self::SystemCalls => {
                 "a bot can use every system call: ptrace, keyrings, io_uring, namespaces of its own"

@@ -169,7 +169,7 @@ pub(crate) fn lost_too_often(times: u32) -> Shortage {
 /// The walls around a bot could not be built, though they could when the machine was probed.
 pub(crate) fn no_walls(why: String) -> Shortage {
     Shortage {
-        what: "build the walls around a bot",
+        what: "isolate a bot",
         error: io::Error::other(why),
         is_explained: false,
     }
