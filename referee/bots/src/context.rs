@@ -1,4 +1,4 @@
-//! What a machine starts bots with, and how it does so or reaches them.
+//! The settings that a machine starts bots with, and how it starts or reaches them.
 
 use std::{
     collections::HashMap,
@@ -25,14 +25,14 @@ use crate::{
     archive::{ArchiveCache, ArchiveHash, CacheError, UnpackedArchive},
 };
 
-/// What the processes of one bot are started with.
+/// The settings that the processes of one bot are started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BotOptions {
-    /// How long a process has until it is ready to play.
+    /// Longest time until a process is ready to play.
     pub start_limit: Duration,
-    /// How much anonymous memory it may add after its start, in bytes.
+    /// Most anonymous memory that it may add after its start, in bytes.
     pub memory_limit: Option<u64>,
-    /// Whether the most memory that it adds is measured and reported.
+    /// True if the most memory that it adds is measured and reported.
     pub measure_memory: bool,
     /// The folder that it is run in, where that is not the folder of all bots.
     pub directory: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub enum LaunchTarget {
     Running(Address),
 }
 
-/// Where a bot listens that somebody else has started for this worker.
+/// The address of a bot that somebody else has started for this worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BotAddress {
     /// Its address.
@@ -63,15 +63,15 @@ pub struct LaunchOptions {
     /// Starts what kills the bots if this process ends without doing so
     /// ([`referee::supervise`]).
     pub supervisor: Command,
-    /// Where the bots' output goes.
+    /// Folder of the bots' output.
     pub logs: Option<PathBuf>,
     /// The walls around bots that are somebody's programs.
     pub sandbox: Option<BotSandbox>,
-    /// Whether bots in containers may think while others move.
+    /// True if bots in containers may think while others move.
     pub pondering: bool,
     /// The cores of the referee's threads and of bots, where each is to have its own.
     pub cores: Option<Cores>,
-    /// How bots that run somewhere are dialled.
+    /// Settings for dialling bots that run somewhere.
     pub dial: BotDial,
     /// The bots that run already, by name: they are neither started nor looked for where their
     /// SPECs say. Their addresses need not be among those that may be dialled.
@@ -80,7 +80,7 @@ pub struct LaunchOptions {
     pub archives: Option<Arc<ArchiveCache>>,
 }
 
-/// Why bots can't be started here, whichever they are.
+/// Reason why bots can't be started here, whichever they are.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// There is no folder for logs.
@@ -88,10 +88,10 @@ pub enum LaunchError {
     Logs {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: std::io::Error,
     },
-    /// What kills bots that are left did not start.
+    /// The supervisor, which kills bots that are left, did not start.
     #[error("could not start the supervisor: {0}")]
     Supervisor(std::io::Error),
 }
@@ -153,27 +153,27 @@ impl LaunchOptions {
     }
 }
 
-/// What this machine starts bots with.
+/// All that this machine needs to start bots.
 #[derive(Debug)]
 pub struct LaunchContext {
     supervisor: Arc<Supervisor>,
-    /// Where the bots' output goes.
+    /// Folder of the bots' output.
     logs: Option<PathBuf>,
     /// The folder that bots are run in, and that their relative paths begin at.
     directory: PathBuf,
-    /// How many sets of processes have been numbered.
+    /// Number of sets of processes so far.
     sets: AtomicU64,
     /// The walls around bots that are somebody's programs.
     sandbox: Option<BotSandbox>,
-    /// Whether bots in containers may think while others move.
+    /// True if bots in containers may think while others move.
     pondering: bool,
     /// The cores of the referee, and those that each bot gets one of.
     cores: Option<Cores>,
-    /// How bots that run somewhere are dialled.
+    /// Settings for dialling bots that run somewhere.
     dial: BotDial,
     /// The bots that run already, by name, whatever their SPECs say.
     addresses: HashMap<String, BotAddress>,
-    /// How often the bots were excused for late answers, by name.
+    /// Excuses of the bots for late answers, by name.
     excuses: Mutex<HashMap<String, Arc<Excuses>>>,
     /// The archives that packed bots are started from.
     archives: Option<Arc<ArchiveCache>>,
@@ -183,8 +183,8 @@ pub struct LaunchContext {
 /// The identities of bots that were started, by SPEC, each with what its file was like then.
 type Identities = Mutex<HashMap<String, (FileState, Option<String>)>>;
 
-/// What is different when a file has changed: its device and number, its size, and when it was
-/// changed last.
+/// The values that change when a file is changed: its device and number, its size, and when it
+/// was changed last.
 type FileState = Option<(u64, u64, u64, i64, i64)>;
 
 impl LaunchContext {
@@ -194,19 +194,19 @@ impl LaunchContext {
         self.cores.as_ref()
     }
 
-    /// Where a bot runs that was said to run already.
+    /// The address of a bot that was said to run already.
     #[must_use]
     pub fn address(&self, entry: &Entry) -> Option<&BotAddress> {
         self.addresses.get(&entry.name)
     }
 
-    /// Whether we start the processes of a bot, and so can start fresh ones.
+    /// True if we start the processes of a bot, and so can start fresh ones.
     #[must_use]
     pub fn starts(&self, entry: &Entry) -> bool {
         entry.is_started_by_us() && self.address(entry).is_none()
     }
 
-    /// How bots that run somewhere are dialled.
+    /// Settings for dialling bots that run somewhere.
     #[must_use]
     pub const fn dial(&self) -> &BotDial {
         &self.dial
@@ -218,7 +218,7 @@ impl LaunchContext {
         self.archives.as_ref()
     }
 
-    /// Where the bots' output goes.
+    /// Folder of the bots' output.
     #[must_use]
     pub fn logs(&self) -> Option<&Path> {
         self.logs.as_deref()
@@ -258,7 +258,7 @@ impl LaunchContext {
         Ok(bot.with_identity(self.identity(entry)))
     }
 
-    /// How the address of a bot is dialled. Whoever said where it runs allows that.
+    /// Settings for dialling the address of a bot. Whoever said where it runs allows that.
     pub(crate) fn dial_of(&self, entry: &Entry) -> BotDial {
         let dial = self.dial.clone();
         match self.address(entry) {
@@ -271,7 +271,7 @@ impl LaunchContext {
         }
     }
 
-    /// Which archives must be fetched before these can be started.
+    /// The archives that must be fetched before these can be started.
     ///
     /// # Errors
     ///
@@ -290,8 +290,8 @@ impl LaunchContext {
         }
     }
 
-    /// Which bot an entry is now; none where that can't be known. A file that has not changed is
-    /// read once.
+    /// The identity of an entry's bot as it is now; none where that can't be known. A file that
+    /// has not changed is read once.
     fn identity(&self, entry: &Entry) -> Option<String> {
         let launcher = entry.launcher();
         let file = launcher.program_file(&self.directory);
@@ -325,7 +325,7 @@ impl LaunchContext {
         })
     }
 
-    /// How to start an entry's process, or the address at which it runs already.
+    /// The launch of an entry's process, or the address at which it runs already.
     ///
     /// # Errors
     ///

@@ -7,15 +7,16 @@ use referee_core::{GameInfo, is_printable, printable};
 
 use crate::{Launcher, Reach, Schemes, Trust};
 
-/// How long a name may be, in characters.
+/// Longest name, in characters.
 const LONGEST_NAME: usize = 40;
 
 /// A bot of a run: its name, and how to start or reach it.
 #[derive(Clone)]
 pub struct Entry {
-    /// What tables and records call it.
+    /// Name in tables and records.
     pub name: String,
-    /// How to start or reach it, as it was written, or so that it is this very bot later too.
+    /// The SPEC of how to start or reach it, as it was written, or so that it is this very
+    /// bot later too.
     pub spec: String,
     launcher: Arc<dyn Launcher>,
 }
@@ -23,7 +24,7 @@ pub struct Entry {
 /// The reason why a text is no entry, or an entry can't take part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
-    /// What was written, what was expected, and what to do.
+    /// The text is invalid: what was written, what was expected, and what to do.
     #[error("{0}")]
     Invalid(String),
     /// Two have one name.
@@ -32,7 +33,7 @@ pub enum EntryError {
          other={spec}"
     )]
     NameTaken {
-        /// What was written.
+        /// The text that was written.
         text: String,
         /// The name.
         name: String,
@@ -81,7 +82,7 @@ impl Entry {
         })
     }
 
-    /// Whether a text is a name. It becomes part of the names of files.
+    /// Checks that a text is a name. It becomes part of the names of files.
     ///
     /// # Errors
     ///
@@ -98,8 +99,8 @@ impl Entry {
         )))
     }
 
-    /// Whether a SPEC can be shown: of control characters it may have tabs and ends of
-    /// lines, as a command for a shell does.
+    /// True if a SPEC can be shown: of control characters it may have tabs and ends of lines,
+    /// as a command for a shell does.
     #[must_use]
     pub fn is_shown(spec: &str) -> bool {
         spec.chars()
@@ -140,13 +141,13 @@ impl Entry {
         Ok(entries)
     }
 
-    /// Whether a text is a SPEC, and not only a name.
+    /// True if a text is a SPEC, and not only a name.
     #[must_use]
     pub fn is_spec(text: &str, schemes: &Schemes) -> bool {
         schemes.find(text).is_some()
     }
 
-    /// How to start or reach it.
+    /// The launcher, which starts or reaches it.
     #[must_use]
     pub fn launcher(&self) -> &dyn Launcher {
         &*self.launcher
@@ -161,19 +162,19 @@ impl Entry {
         }
     }
 
-    /// Whether we start its processes, and so can start fresh ones.
+    /// True if we start its processes, and so can start fresh ones.
     #[must_use]
     pub fn is_started_by_us(&self) -> bool {
         self.launcher.trust() != Trust::Remote
     }
 
-    /// Whether it is somebody's program that runs with our own rights.
+    /// True if it is somebody's program that runs with our own rights.
     #[must_use]
     pub fn is_foreign_process(&self) -> bool {
         self.launcher.trust() == Trust::Process
     }
 
-    /// Whether its files are there. Relative paths are those of `directory`.
+    /// Checks that its files are there. Relative paths are those of `directory`.
     ///
     /// # Errors
     ///
@@ -183,7 +184,7 @@ impl Entry {
         checked.map_err(EntryError::Invalid)
     }
 
-    /// Whether it plays this game, as far as that can be known without starting it.
+    /// Checks that it plays this game, as far as that can be known without starting it.
     ///
     /// # Errors
     ///
@@ -193,8 +194,8 @@ impl Entry {
         plays.map_err(|why| EntryError::Invalid(format!("{}: {why}", self.spec)))
     }
 
-    /// Whether it plays this game, as far as that can be known without starting it,
-    /// and its files are there.
+    /// Checks that it plays this game, as far as that can be known without starting it, and
+    /// that its files are there.
     ///
     /// # Errors
     ///
@@ -220,7 +221,7 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// Whether a name may contain this character.
+/// True if a name may contain this character.
 #[must_use]
 pub fn is_of_a_name(c: char) -> bool {
     c.is_alphanumeric() || "._-".contains(c)

@@ -1,4 +1,4 @@
-//! What its author may have overlooked when a bot did not start.
+//! Hints for the author of a bot that did not start: what may have been overlooked.
 
 use std::{
     os::unix::fs::PermissionsExt as _,
@@ -9,14 +9,14 @@ use referee_core::Foul;
 
 use crate::{Entry, Reach};
 
-/// What the author of a bot may have overlooked, as data: the caller puts it into words.
+/// A mistake that the author of a bot may have overlooked, as data: the caller puts it into words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// The program is a file that the system does not execute.
     NotExecutable {
         /// The file, as it was written.
         file: PathBuf,
-        /// What runs such files, by the end of their names: `python3`.
+        /// The program that runs such files, by the end of their names: `python3`.
         interpreter: Option<&'static str>,
     },
     /// The program is looked for in `PATH`; a file of this name lies in the folder that bots
@@ -34,7 +34,7 @@ pub enum Hint {
     },
 }
 
-/// What may have been overlooked where a bot has committed this foul. `directory` is the
+/// The hint for a bot that has committed this foul, if there is one. `directory` is the
 /// folder that bots are run in.
 #[must_use]
 pub fn hint_for(foul: &Foul, entry: &Entry, directory: &Path) -> Option<Hint> {

@@ -1,4 +1,4 @@
-//! Which bot it is that plays, beyond its name: a hash of what decides how it plays.
+//! The identity of a bot, beyond its name: a hash of what decides how it plays.
 
 use std::{
     io::{self, Read as _},

@@ -10,11 +10,11 @@ use sha2::{Digest as _, Sha256};
 use crate::{Launcher, Reach, Scheme, Trust};
 
 const PREFIX: &str = "image:";
-/// What labels of images begin with, and how many digits of the digest follow.
+/// The beginning of labels of images, and the number of digits of the digest that follow.
 const LABEL: &str = "image-";
 const LABEL_DIGITS: usize = 32;
 
-/// What becomes of the name of an image that is not said to be a certain one.
+/// The treatment of an image's name that does not say which image it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unpinned {
     /// The engine is asked which one it is. Where that fails it stays as it is, and can be played
@@ -53,8 +53,8 @@ pub fn image_scheme(containers: Arc<Containers>, unpinned: Unpinned) -> Scheme {
     }
 }
 
-/// What a machine that has an image provides, as a label: by its digest, or by its name where no
-/// digest is said.
+/// The label that says which image a machine has: by its digest, or by its name where no digest
+/// is said.
 #[must_use]
 pub fn image_label(name: &str, digest: Option<&str>) -> String {
     let named = || hex::encode(Sha256::digest(name));
@@ -89,7 +89,7 @@ struct ImageBot {
     image: ImageName,
     arguments: Vec<String>,
     containers: Arc<Containers>,
-    /// Why it could not be found out which image it is.
+    /// Reason why it could not be found out which image it is.
     not_found: Option<String>,
 }
 

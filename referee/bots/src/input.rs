@@ -23,7 +23,7 @@ const OF_THE_SYSTEM: [FsType; 8] = [
     statfs::SECURITYFS_MAGIC,
     statfs::BPF_FS_MAGIC,
 ];
-/// Where they are usually. People's own files may lie in `/dev/shm`.
+/// Folders where they are usually mounted. People's own files may lie in `/dev/shm`.
 const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
 const SHARED_MEMORY: &str = "/dev/shm";
 

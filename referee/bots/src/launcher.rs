@@ -1,4 +1,4 @@
-//! How the bots of each kind are started or reached, and the list of kinds.
+//! The launchers: how the bots of each kind are started or reached, and the list of kinds.
 
 use std::{
     ffi::OsString,
@@ -18,14 +18,14 @@ pub trait Launcher: fmt::Debug + Send + Sync {
     /// The name of a bot that was given none.
     fn default_name(&self) -> String;
 
-    /// Whose program it is, and whether we start it.
+    /// The owner of its program, and whether we start it.
     fn trust(&self) -> Trust;
 
-    /// How to start or reach it.
+    /// The way to start or reach it.
     fn reach(&self) -> Reach;
 
-    /// Whether its files are there and of the right kind, as far as that can be
-    /// known without starting it. Relative paths are those of `directory`.
+    /// Checks that its files are there and of the right kind, as far as that can be known without
+    /// starting it. Relative paths are those of `directory`.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether it plays this game, as far as that can be known without starting it.
+    /// Checks that it plays this game, as far as that can be known without starting it.
     ///
     /// # Errors
     ///
@@ -51,30 +51,30 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What a machine must provide to start it, where it can be started on any machine that
-    /// does; none where it can be started or reached from here only.
+    /// Labels of what a machine must provide to start it, where it can be started on any machine
+    /// that does; none where it can be started or reached from here only.
     fn travels_with(&self) -> Option<Vec<String>> {
         None
     }
 
-    /// Whether it refuses games that begin in the middle, as its SPEC says.
+    /// True if it refuses games that begin in the middle, as its SPEC says.
     fn needs_empty_board(&self) -> bool {
         false
     }
 
-    /// Whether what its author wrote is behind an adapter of ours and has an interface of its
-    /// own: then streams, Ready and the limits of questions are not its author's affair.
+    /// True if what its author wrote is behind an adapter of ours and has an interface of its own:
+    /// then streams, Ready and the limits of questions are not its author's affair.
     fn is_adapted(&self) -> bool {
         false
     }
 
-    /// Whether it may keep a game in globals from its first move on, and its SPEC could say
-    /// so and does not.
+    /// True if it may keep a game in globals from its first move on, and its SPEC could say so and
+    /// does not.
     fn may_keep_globals(&self) -> bool {
         false
     }
 
-    /// What its author may want to know where the bot thinks for a short time only.
+    /// A remark for its author, for where the bot thinks for a short time only.
     fn remark(&self) -> Option<&'static str> {
         None
     }
@@ -84,14 +84,14 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What a machine must have to play with it, as labels: `python3`, `linux-x86_64`. Relative
+    /// Labels of what a machine must have to play with it: `python3`, `linux-x86_64`. Relative
     /// paths are those of `directory`.
     fn needs(&self, directory: &Path) -> Vec<String> {
         let _ = directory;
         Vec::new()
     }
 
-    /// Whether it can be started from a folder that is another one on each machine.
+    /// Checks that it can be started from a folder that is another one on each machine.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Which bot it is, as far as that can be known: `sha256:HASH` of its archive or of the
+    /// The identity of the bot, as far as that can be known: `sha256:HASH` of its archive or of the
     /// file that decides how it plays, `built-in VERSION`, or none.
     ///
     /// # Errors
@@ -123,7 +123,7 @@ pub trait Launcher: fmt::Debug + Send + Sync {
     }
 }
 
-/// Whose program a bot is, and whether we start it.
+/// The owner of a bot's program, and whether we start it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// One of ours, started by us.
@@ -136,7 +136,7 @@ pub enum Trust {
     Remote,
 }
 
-/// How to start or reach a bot.
+/// The way to start or reach a bot.
 #[derive(Clone, Debug)]
 pub enum Reach {
     /// It listens here.
@@ -159,9 +159,9 @@ pub enum Reach {
 
 /// A kind of bot: what its SPECs begin with, and how the rest is read.
 pub struct Scheme {
-    /// What SPECs of this kind begin with.
+    /// Prefixes of the SPECs of this kind.
     pub prefixes: &'static [&'static str],
-    /// What one looks like, for error messages: `house:NAME`.
+    /// The form of such a SPEC, for error messages: `house:NAME`.
     pub form: &'static str,
     /// Names that SPECs of this kind begin with after the prefix, where they are known:
     /// a text that is one of them gets a suggestion.
@@ -232,8 +232,7 @@ impl Schemes {
         Some(format!("{}{text}", scheme.prefixes[0]))
     }
 
-    /// What SPECs look like, for error messages: `house:NAME, exec:COMMAND or
-    /// grpc://HOST:PORT`.
+    /// The forms of all SPECs, for error messages: `house:NAME, exec:COMMAND or grpc://HOST:PORT`.
     #[must_use]
     pub fn forms(&self) -> String {
         let forms: Vec<&str> = self.kinds.iter().map(|scheme| scheme.form).collect();

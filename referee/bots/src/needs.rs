@@ -1,5 +1,5 @@
-//! What a machine must have so that a bot can play there: the programs that it is started
-//! with, and the kind of machine that a compiled file is for.
+//! Needs of a bot, which a machine must have so that it can play there: the programs that
+//! it is started with, and the kind of machine that a compiled file is for.
 
 use std::{env, io::Read as _, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -10,7 +10,7 @@ const LONGEST_LABEL: usize = 64;
 /// So much of a file says what it is.
 const HEAD: u64 = 256;
 
-/// Whether a text is a label: what a bot needs and a machine has, as in `python3` and
+/// True if a text is a label: what a bot needs and a machine has, as in `python3` and
 /// `linux-x86_64`.
 #[must_use]
 pub fn is_label(text: &str) -> bool {
@@ -24,7 +24,7 @@ pub fn machine_label() -> String {
     format!("{}-{}", env::consts::OS, env::consts::ARCH)
 }
 
-/// Whether a program of this name is in a folder of PATH.
+/// True if a program of this name is in a folder of PATH.
 #[must_use]
 pub fn has_program(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn has_program(name: &str) -> bool {
     env::split_paths(&path).any(|folder| is_program(&folder.join(name)))
 }
 
-/// What a machine needs to run this file: its kind where the file is compiled, the
+/// The need of a file, as a label: its kind of machine where it is compiled, the
 /// interpreter where it is a script.
 #[must_use]
 pub fn needs_of_file(file: &Path) -> Option<String> {

@@ -26,19 +26,20 @@ const MOST_NEEDS: usize = 32;
 pub struct PackedSpec {
     /// The archive.
     pub hash: ArchiveHash,
-    /// What a machine must have to play with it, as labels: in order, each once.
+    /// Labels of what a machine must have to play with it: in order, each once.
     pub needs: Vec<String>,
-    /// How to start it in the archive's folder: `exec:COMMAND` or `strategy:FILE.so`.
+    /// The SPEC inside, which starts it in the archive's folder: `exec:COMMAND` or
+    /// `strategy:FILE.so`.
     pub inner: String,
 }
 
-/// Why a text is no SPEC of a bot in an archive.
+/// Reason why a text is no SPEC of a bot in an archive.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PackedSpecError {
     /// It has another form.
     #[error("expected packed:HASH:SPEC or packed:HASH?needs=LABEL,LABEL:SPEC")]
     Form,
-    /// What follows the prefix is no hash.
+    /// The text after the prefix is no hash.
     #[error("after packed: {0}")]
     Hash(#[from] ArchiveHashError),
     /// Something that it needs is no label.
@@ -105,7 +106,7 @@ pub(crate) fn scheme(others: Arc<Schemes>) -> Scheme {
 }
 
 impl PackedSpec {
-    /// How the bot is started in its folder.
+    /// The launcher that starts the bot in its folder.
     fn read_inner(&self, schemes: &Schemes) -> Result<Arc<dyn Launcher>, String> {
         let refused = |why: &str| format!("{self}: {why}");
         let Some((scheme, rest)) = schemes.find(&self.inner) else {
@@ -171,7 +172,7 @@ impl Launcher for PackedLauncher {
     }
 }
 
-/// Whether a path means the same file wherever the bot's folder is.
+/// Checks that a path means the same file wherever the bot's folder is.
 ///
 /// # Errors
 ///

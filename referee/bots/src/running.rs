@@ -22,7 +22,7 @@ pub struct RunningBot {
     pub took: Duration,
 }
 
-/// Why a bot does not run.
+/// Reason why a bot does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum NotRunning {
     /// It can't be started or reached, which is its own doing.

@@ -48,10 +48,10 @@ struct HeldArchive {
     _lock: File,
 }
 
-/// Why an archive can't be kept or found.
+/// Reason why an archive can't be kept or found.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
-    /// What was to be kept is not that archive.
+    /// The bytes that were to be kept are not that archive.
     #[error(transparent)]
     Unpack(#[from] UnpackError),
     /// Somebody has changed the files of an archive while bots play with them.
@@ -65,7 +65,7 @@ pub enum CacheError {
     Io {
         /// The folder.
         folder: PathBuf,
-        /// What failed.
+        /// The error of the system.
         error: io::Error,
     },
 }
@@ -96,7 +96,7 @@ impl ArchiveCache {
         })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -113,7 +113,7 @@ impl ArchiveCache {
         self.get_locked(hash, &lock)
     }
 
-    /// Which of these are not here, each once.
+    /// Those of these archives that are not here, each once.
     ///
     /// # Errors
     ///
@@ -313,7 +313,7 @@ impl Drop for Partial {
     }
 }
 
-/// Whether its files are those that were unpacked.
+/// True if its files are those that were unpacked.
 fn is_whole(place: &Path) -> bool {
     let listing = read_input(&place.join(LISTING), LONGEST_LISTING);
     let listing = listing.and_then(|text| Listing::from_json(&text));

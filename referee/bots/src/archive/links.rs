@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 /// So many links are followed one after the other, as Linux does.
 const MOST_FOLLOWED: usize = 40;
 
-/// Where the links of an archive lead, by path. Paths have slashes, and begin at the folder.
+/// The targets of the links of an archive, by path. Paths have slashes, and begin at the folder.
 pub(super) type Links = BTreeMap<String, String>;
 
-/// Whether a link leads to a place within the folder, whatever other links are on its way. It
-/// may lead to a file that is not there.
+/// Checks that a link leads to a place within the folder, whatever other links are on its
+/// way. It may lead to a file that is not there.
 ///
 /// # Errors
 ///

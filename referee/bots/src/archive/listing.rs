@@ -1,6 +1,6 @@
-//! What lies in an unpacked archive, so that it is seen when somebody has changed it. Contents
-//! are not read again: a file that is written to has another time of change, which nobody can
-//! set.
+//! The content of an unpacked archive, listed so that it is seen when somebody has changed it.
+//! Contents are not read again: a file that is written to has another time of change, which
+//! nobody can set.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,7 @@ enum ListedItem {
 }
 
 impl Listing {
-    /// What lies there now.
+    /// The listing of what lies there now.
     ///
     /// # Errors
     ///

@@ -18,8 +18,8 @@ use super::{
     links::{Links, stays_inside},
 };
 
-/// What is never packed, wherever it lies in the folder: what version control keeps, and what
-/// Python makes again.
+/// Names of what is never packed, wherever it lies in the folder: what version control keeps,
+/// and what Python makes again.
 pub const LEFT_OUT: &[&str] = &[".git", ".hg", ".svn", "__pycache__"];
 
 /// Higher levels take several times as long for a few percent.
@@ -28,19 +28,19 @@ const LEVEL: i32 = 3;
 /// A folder that has been packed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Packed {
-    /// What the archive is called.
+    /// Name of the archive.
     pub hash: ArchiveHash,
     /// The archive.
     pub bytes: Vec<u8>,
-    /// How many bytes its tar file has.
+    /// Size of its tar file, in bytes.
     pub size: u64,
-    /// How many files, folders and links are in it.
+    /// Number of files, folders and links in it.
     pub entries: usize,
     /// The paths of what was left out, because of [`LEFT_OUT`].
     pub left_out: Vec<String>,
 }
 
-/// Why a folder can't be packed.
+/// Reason why a folder can't be packed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
     /// Something in it can't be packed.
@@ -48,7 +48,7 @@ pub enum PackError {
     Refused {
         /// The file, printable.
         path: PathBuf,
-        /// Why not, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
     /// All of it is too much.
@@ -56,7 +56,7 @@ pub enum PackError {
     TooLarge {
         /// The folder.
         folder: PathBuf,
-        /// What is too much.
+        /// The bound that it exceeds.
         why: String,
     },
 }
@@ -190,7 +190,7 @@ impl FolderContents<'_> {
     }
 }
 
-/// What kind of thing this is. It is not opened: opening a pipe waits.
+/// The kind of thing that this is. It is not opened: opening a pipe waits.
 fn kind_of(file: &Path, entry: &fs::DirEntry) -> Result<FolderItemKind, PackError> {
     let unread = |error: io::Error| refused(file, format!("it can't be read: {error}"));
     let kind = entry.file_type().map_err(unread)?;

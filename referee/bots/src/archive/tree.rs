@@ -48,7 +48,7 @@ fn make_writable(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// What a step says, or nothing if what it was to work on is not there any more.
+/// The result of a step, or nothing if what it was to work on is not there any more.
 fn or_gone<T: Default>(result: io::Result<T>) -> io::Result<T> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(T::default()),

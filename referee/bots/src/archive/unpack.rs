@@ -19,10 +19,11 @@ use super::{
     tree,
 };
 
-/// What unpacking may look back on, as a power of two: what the packer's level uses, and some.
+/// Longest distance that unpacking may look back, as a power of two: what the packer's level
+/// uses, and some.
 const WINDOW: u32 = 23;
 
-/// Why bytes are no archive.
+/// Reason why bytes are no archive.
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
     /// It is not an archive that we write.
@@ -33,9 +34,9 @@ pub enum UnpackError {
         "the archive is not the one that was asked for: its hash is {found}, expected {expected}"
     )]
     OtherHash {
-        /// What was asked for.
+        /// The hash that was asked for.
         expected: ArchiveHash,
-        /// What came.
+        /// The hash of what came.
         found: ArchiveHash,
     },
     /// This machine can't write it.
@@ -112,12 +113,12 @@ fn unpack(bytes: &[u8], expected: &ArchiveHash, into: &Path) -> Result<u64, Unpa
 
 struct Unpacking<'p> {
     into: &'p Path,
-    /// What is there already.
+    /// The entries that are there already.
     kinds: BTreeMap<String, EntryKind>,
     links: Links,
     /// The path of the next entry where it is long, as tar has it.
     long_path: Option<String>,
-    /// What the next entry links to, likewise.
+    /// The target of the next entry's link where it is long, as tar has it.
     long_target: Option<String>,
 }
 
@@ -181,7 +182,7 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// Whether an entry may have this path.
+    /// Checks that an entry may have this path.
     fn check(&mut self, path: &str, kind: EntryKind) -> Result<(), UnpackError> {
         if path.is_empty() || path.len() > LONGEST_PATH {
             let why = format!("a path has 1 to {LONGEST_PATH} bytes");

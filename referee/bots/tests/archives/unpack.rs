@@ -7,7 +7,7 @@ use tar::EntryType;
 
 use crate::vocabulary::{ByHand, Folder, mode, packed};
 
-/// Why it is refused; nothing of it is left.
+/// The reason why it is refused; nothing of it is left.
 fn refused((hash, bytes): (ArchiveHash, Vec<u8>)) -> String {
     let place = Folder::new();
     let error = unpack_archive(&bytes, &hash, &place.join("bot")).unwrap_err();

@@ -1,4 +1,4 @@
-//! What the tests speak in: folders, and archives that were made by hand.
+//! Helpers of the tests: folders, and archives that were made by hand.
 
 use std::{
     fs,
