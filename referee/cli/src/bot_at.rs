@@ -12,11 +12,11 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::{TryAgain, usage};
 
-/// How long one look at a bot may take.
+/// Longest duration of one look at a bot.
 const LOOK: Duration = Duration::from_secs(5);
-/// How long to wait between two looks, at first and at most.
+/// Pauses between two looks, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
-/// What stands between an address and its user.
+/// The text between an address and its user.
 const USER: &str = ",uid=";
 
 /// A bot of the tournament and where it listens: `NAME=ADDRESS`, or `NAME=unix:PATH,uid=N`.
@@ -24,7 +24,7 @@ const USER: &str = ",uid=";
 pub struct BotAt {
     /// The bot's name in the tournament.
     pub name: String,
-    /// Where it listens.
+    /// The address that it listens at.
     pub at: BotAddress,
 }
 
@@ -89,20 +89,20 @@ impl FromStr for BotAt {
 }
 
 impl BotAtArgs {
-    /// Whether no bot was said to run already.
+    /// True if no bot was said to run already.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bots_at.is_empty()
     }
 
-    /// Where the bots are, by name.
+    /// Addresses of the bots, by name.
     #[must_use]
     pub fn addresses(&self) -> HashMap<String, BotAddress> {
         let bots = self.bots_at.iter();
         bots.map(|bot| (bot.name.clone(), bot.at.clone())).collect()
     }
 
-    /// Whether they can be dialled with these settings, each for itself.
+    /// Checks that they can be dialled with these settings, each for itself.
     ///
     /// # Errors
     ///
@@ -189,7 +189,7 @@ async fn wait_for(bot: &BotAt, dial: &BotDial, deadline: Instant) -> Option<Stri
     }
 }
 
-/// What follows when a bot does not answer in time.
+/// The reason not to begin when a bot did not answer in time; none where the games begin anyway.
 fn missed(name: &str, address: &Address, found: BotPresence) -> Option<String> {
     let (is_there, why) = match found {
         BotPresence::Answering => return None,

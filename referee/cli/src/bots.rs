@@ -30,7 +30,7 @@ pub fn travelling_schemes(unpinned: Unpinned) -> std::io::Result<Schemes> {
     Ok(Schemes::travelling(vec![built_in(program), image], packed))
 }
 
-/// What starts the containers of this process.
+/// The starter of this process's containers.
 ///
 /// # Errors
 ///
@@ -93,7 +93,7 @@ pub fn schemes() -> std::io::Result<Schemes> {
 #[derive(Debug)]
 struct BuiltInLauncher {
     program: PathBuf,
-    /// What follows `house:`.
+    /// The text after `house:`.
     spec: String,
 }
 

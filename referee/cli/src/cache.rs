@@ -1,4 +1,4 @@
-//! Where archives of bots are unpacked.
+//! The folder where archives of bots are unpacked.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub struct CacheArgs {
 }
 
 impl CacheArgs {
-    /// Whether a folder was named.
+    /// True if a folder was named.
     #[must_use]
     pub const fn is_named(&self) -> bool {
         self.folder.is_some()

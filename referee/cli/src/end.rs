@@ -1,15 +1,15 @@
-//! How a program ends.
+//! The end of a program.
 
 use std::process::ExitCode;
 
-/// How a program ended, with its exit code.
+/// The end of a program, with its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Done.
     Done = 0,
     /// It ran, and the answer is no.
     No = 1,
-    /// What was asked for is not possible.
+    /// The request is not possible.
     Usage = 2,
     /// We failed.
     Failed = 3,
@@ -26,7 +26,7 @@ impl From<End> for ExitCode {
     }
 }
 
-/// What a person asked for is not possible: what was expected, what to do.
+/// A person's request is not possible: what was expected, what to do.
 #[derive(Debug)]
 pub struct Usage(pub String);
 

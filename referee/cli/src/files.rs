@@ -6,7 +6,7 @@ use referee_games::GAMES;
 
 use crate::text;
 
-/// What is open beside bots: the store, records, logs, listeners.
+/// Files that are open beside bots: the store, records, logs, listeners.
 const RESERVED: u64 = 200;
 /// The files of a bot's process: two pipes, a log and a descriptor of the process.
 const OF_A_PROCESS: u64 = 4;
@@ -21,7 +21,7 @@ pub fn raise_limit() {
     }
 }
 
-/// How many games of so many seats are played at once: as many as are wanted, or as many as
+/// Number of games of so many seats that are played at once: as many as are wanted, or as many as
 /// there are files for, which is said.
 pub fn games_at_once(wanted: usize, seats: u8) -> usize {
     let Ok((limit, _)) = getrlimit(Resource::RLIMIT_NOFILE) else {
@@ -42,8 +42,8 @@ pub fn games_of_any_kind_at_once(wanted: usize) -> usize {
     games_at_once(wanted, most_seats())
 }
 
-/// How a process that serves a page divides the files that it may open, so that nobody who looks
-/// takes those of games.
+/// The division of the files that a process with a page may open, so that nobody who looks takes
+/// those of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileShares {
     /// Games that this machine plays at once.

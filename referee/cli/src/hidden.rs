@@ -10,7 +10,7 @@ use strategy_adapter::AdapterError;
 
 use crate::{End, sandbox, usage};
 
-/// What this program is started again with, to stand for a container.
+/// The argument that this program is started again with, to stand for a container.
 pub(crate) const CONTAINER: &str = "container";
 
 /// A verb that nobody types.
@@ -40,8 +40,8 @@ pub enum Hidden {
 }
 
 impl Hidden {
-    /// Where this process is to build walls around a bot, does so and ends. Programs call it
-    /// first of all, before they read arguments or start threads.
+    /// Builds walls around a bot and ends, if this process was started for that. Programs
+    /// call it first of all, before they read arguments or start threads.
     #[must_use]
     pub fn enter_sandbox() -> Option<ExitCode> {
         let verb = std::env::args_os().nth(1)?;
@@ -51,7 +51,7 @@ impl Hidden {
         (verb == OsStr::new(sandbox::VERB)).then(referee_sandbox::enter)
     }
 
-    /// What kills the bots if this process ends without doing so.
+    /// The command of the process that kills the bots if this process ends without doing so.
     ///
     /// # Errors
     ///

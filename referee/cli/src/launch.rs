@@ -1,4 +1,4 @@
-//! How bots are started and reached, as every verb and program is told it.
+//! The arguments for starting and reaching bots, the same for every verb and program.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct LaunchArgs {
 }
 
 impl LaunchArgs {
-    /// How bots that run somewhere are dialled; all addresses may be.
+    /// Settings for dialling bots that run somewhere; all addresses may be.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl LaunchArgs {
         self.sandbox.around_all(hidden)
     }
 
-    /// What bots are started and reached with, these walls around them; no logs, no cores of
+    /// The options for starting and reaching bots, with these walls; no logs, no cores of
     /// their own, and no packed bots.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
-//! What every program that starts bots has on its command line: kinds of bots, walls,
-//! cores, signals, and the hidden verbs that it starts itself with. The programs are
-//! `referee` here and `arena`.
+//! The parts of the command line that every program has which starts bots: kinds of
+//! bots, walls, cores, signals, and the hidden verbs that it starts itself with. The
+//! programs are `referee` here and `arena`.
 
 #![allow(
     clippy::print_stdout,

@@ -1,5 +1,5 @@
-//! What a program has on its command line to listen and to dial: files for TLS, tokens, and
-//! which bots may be dialled. Secrets are in files alone, never on the command line.
+//! Arguments of a program that listens and dials: files for TLS, tokens, and which bots may
+//! be dialled. Secrets are in files alone, never on the command line.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -164,7 +164,7 @@ impl TokenListenArgs {
 }
 
 impl TokenDialArgs {
-    /// What adds the token to each call to this server, if there is to be one.
+    /// The layer that adds the token to each call to this server, if there is to be one.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl BotsTlsArgs {
 }
 
 impl BotDialArgs {
-    /// Whether there is a list of addresses that may be dialled.
+    /// True if there is a list of addresses that may be dialled.
     #[must_use]
     pub fn has_list(&self) -> bool {
         !self.bots.is_empty()

@@ -1,4 +1,4 @@
-//! Whether cores are divided.
+//! The argument that divides the cores.
 
 use anyhow::Context as _;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! What the program `referee` can do.
+//! The verbs of the program `referee`.
 
 use std::path::{Path, PathBuf};
 

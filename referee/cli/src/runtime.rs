@@ -1,4 +1,4 @@
-//! What every long-running verb stands on: its runtime, and numbers that nobody can guess.
+//! The base of every long-running verb: its runtime, and numbers that nobody can guess.
 
 use crate::{End, files};
 

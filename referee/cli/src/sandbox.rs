@@ -13,7 +13,7 @@ use referee_sandbox::{Reexec, Sandbox, SandboxError, SandboxMode, Wall};
 
 use crate::{text, usage};
 
-/// What this program is started again with, inside and outside of a sandbox.
+/// The argument that this program is started again with, inside and outside of a sandbox.
 pub const VERB: &str = "sandbox";
 
 /// Which walls are asked for.
@@ -66,7 +66,7 @@ impl SandboxArgs {
         Ok(PROBED.get_or_init(|| sandbox).clone())
     }
 
-    /// Whether bots may think while others move.
+    /// True if bots may think while others move.
     #[must_use]
     pub const fn allows_pondering(self) -> bool {
         self.pondering
@@ -123,7 +123,7 @@ pub fn note(sandbox: Option<&BotSandbox>) {
     ));
 }
 
-/// Whether nothing that one of these bots does in one process can be known to the next one. The
+/// True if nothing that one of these bots does in one process can be known to the next one. The
 /// containers of an image have the same files, and what was read of them stays in memory.
 pub fn forgets<'a>(
     bots: impl IntoIterator<Item = &'a Entry>,

@@ -79,7 +79,7 @@ impl ServeArgs {
         Ok(End::Done)
     }
 
-    /// Who may call, and which bots may be dialled.
+    /// The callers that are let in, and the bots that may be dialled.
     fn access(&self) -> anyhow::Result<ServiceAccess> {
         let standard = Bounds::default();
         // One client may have as many games as there are to be, and asks for health besides.

@@ -23,7 +23,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{End, stop};
 
-/// How often it is looked whether there is a new socket.
+/// Interval at which new sockets are looked for.
 const INTERVAL: Duration = Duration::from_millis(25);
 /// The right of everybody to write, which is the right to connect.
 const WRITE: u32 = 0o222;

@@ -12,11 +12,11 @@ use std::{
 use nix::libc::{O_NOCTTY, O_NONBLOCK};
 use referee_core::printable_lines;
 
-/// Where Kubernetes has the file if nobody says.
+/// The file that Kubernetes reads if nobody names another.
 const STANDARD: &str = "/dev/termination-log";
-/// What names another file.
+/// The environment variable that names another file.
 const PATH: &str = "BOT_ARENA_TERMINATION_LOG";
-/// How much Kubernetes reads, in bytes.
+/// Longest text that Kubernetes reads, in bytes.
 const LONGEST: usize = 4096;
 
 /// Writes why this process ends into the file that `BOT_ARENA_TERMINATION_LOG` names, else into

@@ -188,8 +188,8 @@ impl WorkArgs {
         self.bots.iter().cloned().collect()
     }
 
-    /// Where packed bots are unpacked; nowhere if the bots are said to run already and there is no
-    /// folder for it, as with a read-only root.
+    /// The folder where packed bots are unpacked; none if the bots are said to run already and
+    /// there is no folder for it, as with a read-only root.
     fn archives(&self) -> anyhow::Result<Option<Arc<ArchiveCache>>> {
         match self.cache.open() {
             Ok(cache) => Ok(Some(Arc::new(cache))),
@@ -299,13 +299,13 @@ async fn work(
 
 /// Waits until running games are cut off, and a little longer, for their results.
 async fn too_long(stop: &Stop) {
-    /// How long results may take to be reported when everything else has ended.
+    /// Longest time until results are reported when everything else has ended.
     const LAST_REPORTS: Duration = Duration::from_secs(3);
     stop.cutting_off().await;
     tokio::time::sleep(LAST_REPORTS).await;
 }
 
-/// Why the arena refuses this worker, where that is what happened.
+/// The arena's refusal of this worker, where that is what happened.
 fn refused(error: &anyhow::Error) -> Option<WorkerRefusal> {
     if let Some(refused) = error.downcast_ref::<WorkerRefusal>() {
         return Some(refused.clone());
@@ -319,7 +319,7 @@ fn refused(error: &anyhow::Error) -> Option<WorkerRefusal> {
     }
 }
 
-/// How much memory this machine has.
+/// Memory of this machine, in MiB.
 #[expect(clippy::disallowed_methods, reason = "the kernel tells it")]
 fn memory_mib() -> Option<u64> {
     let about = std::fs::read_to_string("/proc/meminfo").ok()?;

@@ -1,4 +1,4 @@
-//! Who may call `referee serve`, and which bots it dials.
+//! Tests of the callers that `referee serve` lets in, and of the bots that it dials.
 #![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "this is how a test fails")]
 
@@ -26,7 +26,7 @@ use tokio::{
 use tonic::{Code, Status, transport::Channel};
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
-/// When a test gives up waiting.
+/// Time after which a test gives up waiting.
 const AMPLE: Duration = Duration::from_secs(60);
 
 /// A program of ours that listens, and its address.
@@ -113,7 +113,7 @@ impl Certificates {
         .unwrap()
     }
 
-    /// Where TLS is spoken, and handed on without it.
+    /// The address of a listener that speaks TLS and hands on to this bot without it.
     async fn before(&self, bot: SocketAddr) -> SocketAddr {
         let tls = ServerTls::load(TlsFiles {
             certificate: self.path("one.pem"),

@@ -34,15 +34,15 @@ use tonic::{
     transport::{Channel, Server},
 };
 
-/// When a test gives up waiting, and a limit that nobody reaches.
+/// Time after which a test gives up waiting, and a limit that nobody reaches.
 const AMPLE: Duration = Duration::from_secs(60);
 
 /// A bot in this process that plays the leftmost column.
 #[derive(Clone)]
 struct Leftmost {
-    /// How long it thinks; for ever if there is nothing.
+    /// Time that it thinks; for ever if there is nothing.
     thinks: Option<Duration>,
-    /// How many streams are open.
+    /// Number of open streams.
     open: Arc<watch::Sender<usize>>,
 }
 
@@ -98,7 +98,7 @@ impl Leftmost {
     }
 }
 
-/// Where a bot listens, and how many streams it has open.
+/// The address of a new bot, and the number of its open streams.
 async fn bot(thinks: Option<Duration>) -> (String, watch::Receiver<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("tcp:{}", listener.local_addr().unwrap());

@@ -21,11 +21,11 @@ use crate::image::{ContainerImage, ImageName, is_digest};
 
 /// The variable that other programs find their engine by.
 const VARIABLE: &str = "DOCKER_HOST";
-/// How long the engine may take to say that it is there.
+/// Longest time until the engine says that it is there.
 const FIRST_ANSWER: Duration = Duration::from_secs(10);
-/// How long it may take for anything else, in seconds. It may be busy with other containers.
+/// Longest time for anything else, in seconds. It may be busy with other containers.
 const ANSWER: u64 = 60;
-/// How often it is looked whether a removal that goes on has come to its end.
+/// Number of times that we look whether a removal that goes on has come to its end.
 const REMOVAL_LOOKS: u32 = 50;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(100);
 /// The label of containers that we start; its value says who did.
@@ -39,7 +39,7 @@ pub struct ContainerEngine {
     about: About,
 }
 
-/// What an engine says of itself.
+/// An engine's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
     /// `docker` or `podman`.
@@ -48,7 +48,7 @@ pub struct About {
     pub version: String,
     /// The version of cgroups that it uses.
     pub cgroups: String,
-    /// Whether it runs as an ordinary user.
+    /// True if it runs as an ordinary user.
     pub rootless: bool,
 }
 
@@ -62,7 +62,7 @@ pub enum EngineError {
          its socket: DOCKER_HOST=unix:///PATH"
     )]
     NotFound {
-        /// Where one was looked for.
+        /// The places where one was looked for.
         expected: String,
     },
     /// The address of one is of a kind that won't do.
@@ -80,7 +80,7 @@ pub enum EngineError {
     Silent {
         /// Its socket.
         socket: PathBuf,
-        /// What happened.
+        /// The error.
         why: String,
     },
     /// It has no such image.
@@ -93,7 +93,7 @@ pub enum EngineError {
         engine: String,
         /// The program that commands it.
         program: String,
-        /// What was looked for.
+        /// The image that was looked for.
         image: String,
     },
     /// It refuses, or breaks.
@@ -107,7 +107,7 @@ impl From<Error> for EngineError {
     }
 }
 
-/// What the engine said, without the words around it.
+/// The message of the engine, without the words around it.
 pub(crate) fn told(error: &Error) -> String {
     match error {
         Error::DockerResponseServerError { message, .. } => message.trim().to_owned(),
@@ -172,13 +172,13 @@ impl ContainerEngine {
         })
     }
 
-    /// Where it listens.
+    /// The path of the socket that it listens on.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// What it says of itself.
+    /// Its description of itself.
     #[must_use]
     pub const fn about(&self) -> &About {
         &self.about

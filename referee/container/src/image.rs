@@ -1,4 +1,4 @@
-//! What an image is called, and which one that is.
+//! The name of an image, and the image that it stands for.
 
 use std::{fmt, str::FromStr};
 
@@ -25,13 +25,14 @@ pub struct BadImageName(String);
 pub struct ContainerImage {
     /// Its number: `sha256:` and 64 digits. The engine knows the image by it.
     pub id: String,
-    /// What registries call it, each without the name. The same image has the same digest on
+    /// Digests of it in registries, each without the name. The same image has the same digest on
     /// every machine that took it from there.
     pub digests: Vec<String>,
 }
 
 impl ImageName {
-    /// How the engine is asked for it: by its digest alone where that is the number of an image.
+    /// The references that the engine is asked for it with: by its digest alone where that is
+    /// the number of an image.
     pub(crate) fn references(&self) -> Vec<String> {
         match &self.digest {
             None => vec![self.name.clone()],
@@ -98,7 +99,7 @@ impl FromStr for ImageName {
     }
 }
 
-/// Whether a text is `sha256:` and 64 digits.
+/// True if a text is `sha256:` and 64 digits.
 pub(crate) fn is_digest(text: &str) -> bool {
     let hex = text.strip_prefix("sha256:").unwrap_or_default();
     let is_digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);

@@ -35,13 +35,13 @@ use crate::{
     session::Messages,
 };
 
-/// How long the rest of its output may take to arrive when it has ended.
+/// Longest time for the rest of its output to arrive when it has ended.
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
-/// How long an engine that has ended its containers goes on itself.
+/// Longest time that an engine goes on itself after it has ended its containers.
 const ENGINE_STOP: Duration = Duration::from_secs(2);
-/// How long creating and starting may take.
+/// Longest time for creating and starting.
 const START: Duration = Duration::from_secs(120);
-/// How often the folder of its socket is looked at, and what may be in it beside the socket.
+/// Interval between two looks at the folder of its socket, and what may be in it beside the socket.
 const FOLDER_CHECK: Duration = Duration::from_millis(100);
 const FOLDER_BYTES: u64 = 1 << 20;
 const FOLDER_FILES: usize = 64;
@@ -115,7 +115,7 @@ async fn run(plan: ContainerPlan, above: &mut Messages) -> io::Result<MonitorRep
 struct Monitor {
     engine: ContainerEngine,
     plan: ContainerPlan,
-    /// Whether the container was told to end by us.
+    /// True if the container was told to end by us.
     has_signaled: Cell<bool>,
 }
 
@@ -124,7 +124,7 @@ struct RunningContainer {
     output: AttachContainerResults,
     /// The process that it began with, where this machine sees it.
     process: Option<u32>,
-    /// What may hold it still: it is let go before it is told anything.
+    /// The cgroup that may hold it still: it is let go before it is told anything.
     cgroup: Option<Cgroup>,
 }
 
@@ -287,7 +287,7 @@ impl Monitor {
         let _ = docker.kill_container(&self.plan.name, Some(options)).await;
     }
 
-    /// How it ended, when the engine has said that it has.
+    /// The end of the container, when the engine has said that it has ended.
     async fn end(&self, waited: Option<Result<ContainerWaitResponse, Error>>) -> ContainerEnd {
         let docker = &self.engine.docker;
         let about = match docker.inspect_container(&self.plan.name, None).await {
@@ -322,7 +322,7 @@ impl Monitor {
         }
     }
 
-    /// Whether a container was ended by its engine, which ends all of them when it is stopped
+    /// True if a container was ended by its engine, which ends all of them when it is stopped
     /// itself: it is gone a moment later.
     async fn is_stopping(&self, code: i32) -> bool {
         const BY_ENGINE: [i32; 3] = [0, SIGNALED + libc::SIGTERM, SIGNALED + libc::SIGKILL];
@@ -344,7 +344,7 @@ fn killed() -> ContainerEnd {
     ContainerEnd::Signaled(libc::SIGKILL)
 }
 
-/// Whether a container could not be started because of what is in its image.
+/// True if a container could not be started because of what is in its image.
 fn is_its_own(why: &str) -> bool {
     [
         "executable file not found",
@@ -385,8 +385,8 @@ async fn pass_on(part: LogOutput) {
     };
 }
 
-/// Whether the folder of its socket holds no more than a socket and a few small files: it is on
-/// this machine's disk.
+/// Checks that the folder of its socket holds no more than a socket and a few small files: it
+/// is on this machine's disk.
 fn look_at(folder: &Path) -> Result<(), String> {
     let (mut bytes, mut files) = (0, 0);
     let mut folders = vec![folder.to_owned()];

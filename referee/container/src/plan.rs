@@ -1,4 +1,4 @@
-//! What is said between the calling process and the monitor: one line of JSON each, over a
+//! The messages between the calling process and the monitor: one line of JSON each, over a
 //! socket that is the monitor's standard input.
 
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub(crate) struct ContainerPlan {
     pub(crate) name: String,
     /// The image by its number, so that it is this one whatever its tag is given to.
     pub(crate) image: String,
-    /// What the image's program gets.
+    /// Arguments of the image's program.
     pub(crate) arguments: Vec<String>,
     /// As `NAME=VALUE`.
     pub(crate) environment: Vec<String>,
@@ -24,7 +24,7 @@ pub(crate) struct ContainerPlan {
     pub(crate) socket_folder_inside: String,
     /// As `USER:GROUP`.
     pub(crate) user: String,
-    /// Whether the user's number is the same inside: only Podman without root must be told so.
+    /// True if the user's number is the same inside: only Podman without root must be told so.
     pub(crate) keeps_user: bool,
     pub(crate) limits: ResourceLimits,
     /// The cores that it may use, as in `0,3`; all of them, if there is none.
@@ -41,9 +41,9 @@ pub(crate) enum MonitorReport {
     },
     /// It has ended.
     Ended {
-        /// How.
+        /// The end of the program.
         end: ContainerEnd,
-        /// Whether the container is removed.
+        /// True if the container is removed.
         removed: bool,
     },
 }
@@ -57,7 +57,7 @@ pub enum ContainerEnd {
     Signaled(i32),
     /// The engine has killed it, since it took more memory than it may, in bytes.
     Memory {
-        /// How much it may take.
+        /// Most memory that it may take, in bytes.
         limit: u64,
     },
     /// It has written too much into the folder of its socket.

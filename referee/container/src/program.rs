@@ -51,7 +51,7 @@ pub struct ContainerProgram {
     pub socket_folder: PathBuf,
     /// Its variables, beside those of the image.
     pub environment: Vec<(String, String)>,
-    /// How much it may take.
+    /// Resources that it may take.
     pub limits: ResourceLimits,
     /// The cores that it may use; all of them, if there is no list.
     pub cores: Option<Vec<usize>>,

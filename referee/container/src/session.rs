@@ -11,7 +11,7 @@ use crate::{
     plan::{ContainerEnd, MonitorReport},
 };
 
-/// How often removing a container is tried again, and after which time each: an hour in all.
+/// Number of further tries to remove a container, and the pause before each: an hour in all.
 const REMOVALS: u32 = 3600;
 const REMOVAL_PAUSE: Duration = Duration::from_secs(1);
 
@@ -21,11 +21,11 @@ const REMOVAL_PAUSE: Duration = Duration::from_secs(1);
 pub struct ContainerSession {
     messages: Messages,
     started: Option<Started>,
-    /// What to remove if the monitor is gone and has not said that it did.
+    /// The container to remove if the monitor is gone and has not said that it did.
     left: Option<(ContainerEngine, String)>,
 }
 
-/// What is known of a program that runs.
+/// Facts about a program that runs.
 #[derive(Clone, Debug)]
 pub struct Started {
     /// The process that it began with, where this machine sees it.
@@ -108,7 +108,7 @@ impl ContainerSession {
         });
     }
 
-    /// How the program ended, when its monitor has exited with `status`.
+    /// The end of the program, when its monitor has exited with `status`.
     pub async fn end(&mut self, status: ExitStatus) -> ContainerEnd {
         loop {
             match self.messages.next().await {

@@ -11,12 +11,12 @@ use crate::{engine::CREATOR, plan::ContainerPlan};
 
 /// The processor time of a core, as engines count it.
 const CORE: i64 = 1_000_000_000;
-/// How many bytes `/dev/shm` has room for. What is in it counts as memory.
+/// Room in `/dev/shm`, in bytes. What is in it counts as memory.
 const SHARED: i64 = 16 << 20;
 /// Its processes are killed first when the machine has no memory.
 const KILLED_FIRST: i64 = 500;
 
-/// What the engine is to create.
+/// The container that the engine is to create.
 pub(crate) fn container(plan: &ContainerPlan) -> ContainerCreateBody {
     ContainerCreateBody {
         image: Some(plan.image.clone()),
@@ -87,7 +87,7 @@ fn socket_folder(plan: &ContainerPlan) -> Mount {
     }
 }
 
-/// Where it may write; all is gone with it.
+/// Folders where it may write; all is gone with it.
 fn private_folders(plan: &ContainerPlan) -> HashMap<String, String> {
     let (bytes, files) = (plan.limits.disk, plan.limits.files);
     let options = format!("rw,nosuid,nodev,size={bytes},nr_inodes={files},mode=1777");
