@@ -49,7 +49,7 @@ pub struct Clock {
     used: Duration,
 }
 
-/// How long an answer took.
+/// Duration of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThinkingTime {
     /// The time that counts: from handing the question to the transport to reading the
@@ -68,14 +68,14 @@ impl From<Duration> for ThinkingTime {
     }
 }
 
-/// Whether an answer came in time.
+/// The verdict of the clock on an answer: in time or late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
     /// It came before the limit.
     InTime,
     /// It came at the limit or after it.
     Late {
-        /// What it had.
+        /// The time that it had.
         limit: Duration,
     },
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{Event, Seat, clock::micros};
 
-/// What is left of a line.
+/// The part of a line that is still to be read.
 struct Rest<'a>(&'a str);
 
 impl Event {
@@ -266,12 +266,12 @@ mod tests {
         String::from_utf8(line).unwrap()
     }
 
-    /// What serde reads in a line that is within the bounds of records.
+    /// The event that serde reads in a line that is within the bounds of records.
     fn by_serde(line: &str) -> Option<Event> {
         LINE.read(line.as_bytes()).ok()
     }
 
-    /// Whether a line is read by hand; then as serde reads it.
+    /// True if a line is read by hand; then it is checked that serde reads the same.
     fn is_read(line: &str) -> bool {
         let read = Event::read_line(line);
         if read.is_some() {

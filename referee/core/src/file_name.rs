@@ -3,10 +3,10 @@
 
 use sha2::{Digest as _, Sha256};
 
-/// How much of a name stands in the name of a file, in bytes: with what is added before and behind
-/// it stays below 255, which is what file systems take.
+/// Longest part of a name that stands in the name of a file, in bytes: with what is added before
+/// and behind it stays below 255, which is what file systems take.
 const LONGEST: usize = 160;
-/// How many bytes of its hash tell a name from others that look like it.
+/// Number of bytes of its hash that tell a name from others that look like it.
 const TOLD_APART: usize = 8;
 
 /// A name of a file for something with this name: one component, without a separator, that neither

@@ -12,22 +12,22 @@ use crate::{Language, clock::micros, printable};
 pub enum Foul {
     /// Nothing answers at the bot's address, or it could not be started.
     Unreachable {
-        /// What was tried and what came back.
+        /// The attempt, and what came back.
         detail: String,
     },
     /// It did not answer the first question with `Ready`.
     NoStart {
-        /// What happened instead.
+        /// The event that happened instead.
         detail: String,
     },
     /// It does not implement this game.
     Unsupported {
-        /// What it said.
+        /// The message of the bot.
         detail: String,
     },
     /// Its process ended or its connection broke.
     Crashed {
-        /// How it ended, as far as this can be seen from outside.
+        /// The way it ended, as far as this can be seen from outside.
         detail: String,
     },
     /// It closed the stream in the middle of the game.
@@ -43,7 +43,7 @@ pub enum Foul {
     },
     /// Its answer can't be read.
     Malformed {
-        /// Why it can't be read.
+        /// Reason why it can't be read.
         detail: String,
     },
     /// Its answer names another question.
@@ -55,7 +55,7 @@ pub enum Foul {
     },
     /// It spoke without being asked.
     Unsolicited {
-        /// How many bytes it sent.
+        /// Number of bytes that it sent.
         bytes: usize,
     },
     /// Its answer is larger than allowed.
@@ -65,12 +65,12 @@ pub enum Foul {
     },
     /// It sent more than any answer needs: frames of HTTP/2 or bytes without end.
     Flooded {
-        /// What it sent.
+        /// The excess that it sent.
         detail: String,
     },
     /// It was late just when the referee was delayed, too often for chance.
     Interfered {
-        /// How often.
+        /// The number of times.
         detail: String,
     },
     /// Its process used more memory than allowed.
@@ -88,7 +88,7 @@ pub enum Foul {
     },
     /// It did not answer within the limit.
     Late {
-        /// What it had.
+        /// The time that it had.
         #[serde(rename = "limit_us", with = "micros")]
         limit: Duration,
     },
@@ -295,7 +295,7 @@ impl FoulKind {
         language.pick(self.words(), chinese)
     }
 
-    /// Whether it was committed before the game began.
+    /// True if it was committed before the game began.
     #[must_use]
     pub const fn is_start(self) -> bool {
         match self {

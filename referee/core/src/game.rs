@@ -18,13 +18,13 @@ pub struct GameInfo {
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// How many seats it has.
+    /// Number of seats.
     pub seats: u8,
     /// Increases when the same seed or the same answers give another game.
     pub rules_version: u32,
-    /// How a move is written, for people: `(row, column)`.
+    /// The notation of a move, for people: `(row, column)`.
     pub notation: Words<&'static str>,
-    /// What the parts of the set-up are called: in English, as in its JSON.
+    /// Names of the parts of the set-up: in English, as in its JSON.
     pub setup: &'static [Words<&'static str>],
     /// If scores are payments between the seats: what each seat has at the beginning of
     /// a series of games. Otherwise 0.
@@ -37,8 +37,8 @@ pub struct GameInfo {
     pub most_questions: u32,
     /// Its rules, for people who play it, as Markdown.
     pub rules: Words<&'static str>,
-    /// Whether the score of a seat says by how much it is ahead of the other seat, as a
-    /// difference of discs does. Otherwise it is what the seat has won by itself.
+    /// True if the score of a seat says by how much it is ahead of the other seat, as a difference
+    /// of discs does. Otherwise it is what the seat has won by itself.
     pub score_is_lead: bool,
 }
 
@@ -55,7 +55,7 @@ impl GameInfo {
         limits.start + within.map_or(thinking, |within| within.min(thinking))
     }
 
-    /// What a part of the set-up is called; its name in JSON where it has no other.
+    /// The name of a part of the set-up; its name in JSON where it has no other.
     #[must_use]
     pub fn setup_label<'a>(&self, key: &'a str, language: Language) -> &'a str {
         let part = self.setup.iter().find(|part| part.english == key);
@@ -78,7 +78,7 @@ impl GameInfo {
 /// A legal and unusual beginning, to test whether a bot can handle it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// What is unusual in it, in a few words.
+    /// The unusual property of it, in a few words.
     pub name: &'static str,
     /// The set-up, as JSON.
     pub setup: &'static str,
@@ -95,20 +95,20 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
 
     /// The set-up, which can be chosen; the default leaves everything to the dice.
     type Setup: Clone + Debug + Default + PartialEq + Send + Serialize + DeserializeOwned;
-    /// What everybody sees.
+    /// Everything that everybody sees.
     type Public: Clone + Debug + PartialEq + Send;
-    /// What one seat sees in addition.
+    /// Everything that one seat sees in addition.
     type Private: Clone + Debug + PartialEq + Send;
-    /// What nobody sees.
+    /// Everything that nobody sees.
     type Hidden: Clone + Debug + Send;
-    /// Which notice a seat is sent. The content comes from the seat's observation, so
+    /// The kinds of notices that seats are sent. The content comes from the seat's observation, so
     /// this is only the kind of message.
     type Notice: Copy + Debug + PartialEq + Send;
-    /// Which question a seat is asked: only the kind of message, too.
+    /// The kinds of questions that seats are asked: only the kind of message, too.
     type Question: Copy + Debug + PartialEq + Send;
-    /// What a seat answers.
+    /// The answer of a seat.
     type Answer: Clone + Debug + PartialEq + Send;
-    /// Why a game ended, which has words for people.
+    /// The reason why a game ended, which has words for people.
     type Ending: Clone + Debug + PartialEq + Send + Into<Words>;
 
     /// Says whether a game can begin like this.
@@ -146,8 +146,8 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// changes.
     fn step(state: &mut State<Self>) -> Step<Self>;
 
-    /// Whether the rules allow this answer. It depends only on what the seat sees, so
-    /// the seat can know it.
+    /// Checks that the rules allow this answer. It depends only on what the seat sees, so the seat
+    /// can know it.
     ///
     /// # Errors
     ///
@@ -171,11 +171,11 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// The other seats are told before any other message.
     fn forfeit(state: &mut State<Self>, seat: Seat) -> u8;
 
-    /// Whether everybody may see this answer while the game goes on.
+    /// True if everybody may see this answer while the game goes on.
     fn is_public(question: Self::Question, answer: &Self::Answer) -> bool;
 
-    /// What to draw. `private` holds the parts that may be shown: before the end at
-    /// most that of one seat.
+    /// The scene to draw. `private` holds the parts that may be shown: before the end at most that
+    /// of one seat.
     fn scene(public: &Self::Public, private: &[(Seat, &Self::Private)]) -> Scene;
 
     /// Another beginning with which `seat` would have seen the same after the given
@@ -204,16 +204,16 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
 /// A game at one moment.
 #[derive(Clone, Debug)]
 pub struct State<G: Game> {
-    /// What everybody sees.
+    /// Everything that everybody sees.
     pub public: G::Public,
-    /// What each seat sees besides.
+    /// Everything that each seat sees besides.
     pub private: PerSeat<G::Private>,
-    /// What nobody sees.
+    /// Everything that nobody sees.
     pub hidden: G::Hidden,
 }
 
 impl<G: Game> State<G> {
-    /// What `seat` sees.
+    /// Everything that `seat` sees.
     ///
     /// # Panics
     ///
@@ -228,9 +228,8 @@ impl<G: Game> State<G> {
     }
 }
 
-/// What one seat sees at one moment. Only [`State::observe`] and
-/// [`Watcher::observe`](crate::Watcher::observe), which knows the calls of one seat,
-/// make one.
+/// The knowledge of one seat at one moment. Only [`State::observe`] and
+/// [`Watcher::observe`](crate::Watcher::observe), which knows the calls of one seat, make one.
 #[derive(Debug)]
 pub struct Observation<'a, G: Game> {
     seat: Seat,
@@ -248,26 +247,26 @@ impl<'a, G: Game> Observation<'a, G> {
         }
     }
 
-    /// Who sees it.
+    /// The seat that sees it.
     #[must_use]
     pub const fn seat(&self) -> Seat {
         self.seat
     }
 
-    /// What everybody sees.
+    /// Everything that everybody sees.
     #[must_use]
     pub const fn public(&self) -> &'a G::Public {
         self.public
     }
 
-    /// What only this seat sees.
+    /// Everything that only this seat sees.
     #[must_use]
     pub const fn private(&self) -> &'a G::Private {
         self.private
     }
 }
 
-/// What comes next in a game.
+/// The next step of a game.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step<G: Game> {
     /// Send this notice to these seats; they do not answer.
@@ -290,7 +289,7 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// Whether this seat gets it.
+    /// True if this seat gets it.
     #[must_use]
     pub fn includes(self, seat: Seat) -> bool {
         match self {
@@ -301,7 +300,7 @@ impl Audience {
     }
 }
 
-/// Why a game can't begin like this: what is wrong and what was expected. It quotes what
+/// Reason why a game can't begin like this: what is wrong and what was expected. It quotes what
 /// somebody wrote, of which it shows an excerpt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", crate::excerpt(.0))]

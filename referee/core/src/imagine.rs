@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::{Dice, Game, PerSeat, Seat, Seed, State, Step, Wire};
 
-/// What a seat did when it was asked.
+/// An earlier answer of a seat, or that it left the game instead.
 #[derive(Clone, Copy, Debug)]
 pub struct PastAnswer<'a> {
     /// The seat.
@@ -24,7 +24,7 @@ pub(crate) enum PlayerReply<A> {
 /// A question to a seat and its answer; `None` where the seat left.
 type AnsweredQuestion<G> = (Seat, <G as Game>::Question, Option<<G as Game>::Answer>);
 
-/// What a seat said in one deal, to be said again in another; `None` where it left.
+/// The answers of a seat in one deal, to be given again in another; `None` where it left.
 pub(crate) struct Script<G: Game>(VecDeque<(G::Question, Option<G::Answer>)>);
 
 impl<G: Game> Script<G> {
@@ -41,7 +41,7 @@ impl<G: Game> Script<G> {
         self.0.is_empty()
     }
 
-    /// What a seat says that sees the same in both deals.
+    /// The next answer of a seat that sees the same in both deals.
     pub(crate) fn same(&mut self, question: G::Question) -> PlayerReply<G::Answer> {
         match self.0.front() {
             Some((scripted, _)) if *scripted == question => self.next(),
@@ -49,7 +49,7 @@ impl<G: Game> Script<G> {
         }
     }
 
-    /// What another seat says.
+    /// The next answer of another seat.
     pub(crate) fn similar(&mut self, question: G::Question) -> PlayerReply<G::Answer> {
         // A claim that was offered in one deal may not be offered in the other.
         while let Some((scripted, answer)) = self.0.front() {
@@ -122,7 +122,7 @@ pub(crate) fn imagined<G: Wire>(
 struct Stopped<G: Game> {
     state: State<G>,
     asked: Vec<(Seat, G::Question)>,
-    /// What was answered in the rounds before; `None` where a seat left.
+    /// The answers of the rounds before; `None` where a seat left.
     moves: Vec<AnsweredQuestion<G>>,
 }
 

@@ -2,27 +2,27 @@
 
 use serde::de::DeserializeOwned;
 
-/// How much a JSON text may hold. Its size alone bounds too little: in memory each `0,`
-/// may take 32 bytes.
+/// Bounds of a JSON text. Its size alone bounds too little: in memory each `0,` may
+/// take 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonBounds {
     /// The most bytes.
     pub bytes: usize,
-    /// How deep arrays and objects may lie in each other.
+    /// Deepest nesting of arrays and objects.
     pub depth: usize,
     /// The most values: items of arrays, members of objects.
     pub values: usize,
 }
 
-/// Why a text was not read.
+/// Reason why a text was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonError {
     /// It has too many bytes.
     #[error("expected at most {most} bytes of JSON, found {found}")]
     Bytes {
-        /// How many it may have.
+        /// Most bytes that it may have.
         most: usize,
-        /// How many it has.
+        /// Number of bytes that it has.
         found: usize,
     },
     /// Its arrays and objects lie too deep in each other.
@@ -54,7 +54,7 @@ impl JsonBounds {
         Ok(serde_json::from_slice(text)?)
     }
 
-    /// Whether a text keeps to the bounds. That it is JSON is not checked.
+    /// Checks that a text keeps to the bounds. That it is JSON is not checked.
     ///
     /// # Errors
     ///

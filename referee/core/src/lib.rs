@@ -1,4 +1,4 @@
-//! What a game is, and how one is judged.
+//! The definition of a game, and how one is judged.
 //!
 //! Everything here is pure: no clock, no network, no files, no global, and no
 //! randomness but the [`Dice`] that are handed in. The referee's service does

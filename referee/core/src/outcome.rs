@@ -1,18 +1,18 @@
-//! How a game ended: what the rules say, and what the referee declares.
+//! The result of a game: what the rules say, and what the referee declares.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Foul, PerSeat, Seat, Words};
 
-/// What the rules say about a game that is over. The rules give the reason as data, and a record
-/// has it in English.
+/// The result of a game that is over, as the rules say it. The rules give the reason as data,
+/// and a record has it in English.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome<R = String> {
     /// Each seat's place from 1, the best; seats that share one have the same.
     pub places: PerSeat<u8>,
     /// Each seat's score, in the unit of the game.
     pub scores: PerSeat<i32>,
-    /// Why the game ended.
+    /// Reason why the game ended.
     pub reason: R,
 }
 
@@ -46,11 +46,11 @@ impl<R: Into<Words>> Outcome<R> {
 pub struct SeatFoul {
     /// The seat.
     pub seat: Seat,
-    /// What it did.
+    /// The foul that it committed.
     pub foul: Foul,
 }
 
-/// What the referee declares.
+/// The declaration of the referee on a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -63,7 +63,7 @@ pub enum Verdict {
     },
     /// The referee failed: the game counts for nobody and is played again.
     Void {
-        /// Why the referee failed.
+        /// Reason why the referee failed.
         reason: String,
     },
 }

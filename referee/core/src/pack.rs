@@ -19,7 +19,7 @@ const TABLE: CParameter = CParameter::HashLog(12);
 pub const LARGEST: u64 = 64 * 1024 * 1024;
 /// A record beyond this is rare, in bytes.
 const USUAL: usize = 1024 * 1024;
-/// What unpacking may look back on, as a power of two: all of the largest record.
+/// Longest distance that unpacking may look back, as a power of two: all of the largest record.
 const WINDOW: u32 = LARGEST.ilog2();
 
 thread_local! {

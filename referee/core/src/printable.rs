@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-/// Whether a character is shown as itself. Others are control characters (also those above
+/// True if a character is shown as itself. Others are control characters (also those above
 /// 127), line and paragraph separators, marks that turn the direction of text (Unicode
 /// Standard Annex 9), and characters that nobody sees. The two joiners are parts of words
 /// in some languages.

@@ -16,7 +16,7 @@ pub const FORMAT: &str = "bot-arena record";
 /// The version of this format.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// How much a line may hold: the set-up, or the largest answer.
+/// Bounds of a line: the set-up, or the largest answer.
 pub(crate) const LINE: JsonBounds = JsonBounds {
     bytes: 1024 * 1024,
     depth: 2 * JsonBounds::SETUP.depth,
@@ -60,7 +60,7 @@ pub struct Header {
     pub players: PerSeat<String>,
     /// The limits.
     pub limits: Limits,
-    /// What each seat had used of its budget in earlier games; empty if there were
+    /// The part of its budget that each seat had used in earlier games; empty if there were
     /// none.
     #[serde(rename = "spent_us", with = "crate::clock::seats_micros")]
     #[serde(default, skip_serializing_if = "no_seats")]
@@ -69,8 +69,9 @@ pub struct Header {
     /// the referee or is trusted. Empty if that is true of all.
     #[serde(default, skip_serializing_if = "no_seats")]
     pub sandbox: PerSeat<Option<String>>,
-    /// Which bot sat in each seat, beyond its name: `sha256:HASH` of its archive or of its
-    /// file, or `built-in VERSION`. Absent where it is not known. Empty if that is true of all.
+    /// The identity of the bot in each seat, beyond its name: `sha256:HASH` of its archive or
+    /// of its file, or `built-in VERSION`. Absent where it is not known. Empty if that is true
+    /// of all.
     #[serde(default, skip_serializing_if = "no_seats")]
     pub identity: PerSeat<Option<String>>,
 }
@@ -82,7 +83,7 @@ fn no_seats<T>(seats: &PerSeat<T>) -> bool {
 /// The line after the events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResultLine {
-    /// What the referee declared.
+    /// The declaration of the referee.
     pub verdict: Verdict,
     /// The total time of each seat, in microseconds.
     pub thought_us: PerSeat<u64>,
@@ -102,7 +103,7 @@ enum Middle {
     Result(ResultLine),
 }
 
-/// Why a text is not a valid record.
+/// Reason why a text is not a valid record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// A line is invalid.
@@ -110,13 +111,13 @@ pub enum RecordError {
     Line {
         /// Its number, from 1.
         line: usize,
-        /// What was expected and what was found.
+        /// The expected text and the found one.
         message: String,
     },
     /// A hash in the seal does not match.
     #[error("the seal is broken: the {part} hash is {found}, expected {expected}")]
     Seal {
-        /// Which of the two hashes.
+        /// The one of the two hashes that is wrong.
         part: &'static str,
         /// The hash of the content.
         expected: String,
@@ -356,7 +357,7 @@ fn into_text(json: Vec<u8>) -> String {
     String::from_utf8(json).expect("JSON is UTF-8")
 }
 
-/// Whether a result is one of a game with so many seats.
+/// True if a result is one of a game with so many seats.
 fn is_of_seats(result: &ResultLine, seats: usize) -> bool {
     let verdict = match &result.verdict {
         Verdict::Void { .. } => true,

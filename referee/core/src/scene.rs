@@ -1,5 +1,4 @@
-//! What to draw of a game, as data. Terminals and pages draw any scene and
-//! know no game.
+//! The scene to draw of a game, as data. Terminals and pages draw any scene and know no game.
 
 use crate::{Seat, Words};
 
@@ -19,18 +18,18 @@ pub struct Area {
     pub label: Words,
     /// The seat that it belongs to, if it belongs to one.
     pub seat: Option<Seat>,
-    /// How its cells are arranged.
+    /// The arrangement of its cells.
     pub shape: Shape,
-    /// What lies on it.
+    /// The cells, each with what lies on it.
     pub cells: Vec<Cell>,
 }
 
-/// How the cells of an area are arranged.
+/// The arrangement of the cells of an area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A board: row by row from the top, each row from the left.
     Board {
-        /// What it is made of.
+        /// The surface that it is made of.
         surface: Surface,
         /// The label of each row.
         rows: Vec<String>,
@@ -41,7 +40,7 @@ pub enum Shape {
     Row,
 }
 
-/// What a board is made of, and so what its discs look like.
+/// The surface of a board, and so what its discs look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Surface {
     /// Squares; discs lie on them.
@@ -56,16 +55,16 @@ pub enum Surface {
 /// A place and what lies on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// What lies on it.
+    /// The piece that lies on it.
     pub piece: Piece,
-    /// Whether to highlight it: the last move, or part of a line.
+    /// True if it is to be highlighted: the last move, or part of a line.
     pub marked: bool,
     /// Its name in the notation of moves, which is what a click on it means. Empty if
     /// it has none.
     pub says: String,
 }
 
-/// What can lie on a table.
+/// A thing that can lie on a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Nothing.
@@ -74,7 +73,7 @@ pub enum Piece {
     Blocked,
     /// A disc.
     Disc {
-        /// Whose.
+        /// The seat that it belongs to.
         seat: Seat,
     },
     /// A tile.
@@ -93,14 +92,14 @@ pub enum Piece {
     },
     /// A joker.
     Joker,
-    /// What lies face down.
+    /// A piece that lies face down.
     FaceDown {
-        /// What it is, since its back shows that.
+        /// The kind of piece, since its back shows that.
         of: Hidden,
     },
 }
 
-/// What can lie face down.
+/// A kind of piece that can lie face down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hidden {
     /// A tile.
@@ -144,7 +143,7 @@ impl Cell {
         }
     }
 
-    /// Whether to highlight it.
+    /// Sets whether it is highlighted.
     #[must_use]
     pub const fn marked(mut self, marked: bool) -> Self {
         self.marked = marked;

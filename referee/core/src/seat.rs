@@ -54,7 +54,7 @@ impl<T> PerSeat<T> {
         Self(Seat::all(seats).map(value).collect())
     }
 
-    /// How many seats there are.
+    /// Number of seats.
     #[must_use]
     pub fn seats(&self) -> u8 {
         u8::try_from(self.0.len()).unwrap_or(u8::MAX)

@@ -34,7 +34,7 @@ impl Seed {
         u64::from_le_bytes(self.derive(b"bot-arena bot seed v1", &[seat.index() as u8]))
     }
 
-    /// What the bots of a game with secrets are told as its name, as 16 hexadecimal digits: the
+    /// The name of a game with secrets that its bots are told, as 16 hexadecimal digits: the
     /// first 8 bytes of SHA-256("bot-arena game name v1" ‖ seed ‖ game_id). Nobody without the
     /// seed can say which deal it belongs to, nor which seating of it this is.
     #[must_use]
@@ -126,7 +126,7 @@ impl fmt::Debug for Root {
     }
 }
 
-/// Why a typed seed is invalid.
+/// Reason why a typed seed is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeedError {
     /// The text was empty.

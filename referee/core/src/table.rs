@@ -16,8 +16,8 @@ pub trait GameKind: Send + Sync {
     /// The path of the call by which a bot is asked to play.
     fn path(&self) -> &'static str;
 
-    /// Whether the game has private or hidden fields. Then no bot may see two seatings
-    /// of one deal.
+    /// True if the game has private or hidden fields. Then no bot may see two seatings of one
+    /// deal.
     fn has_secrets(&self) -> bool;
 
     /// The full form of a set-up, which names every choice.
@@ -99,7 +99,7 @@ pub trait Table: Send {
     /// Appends the public part of the set-up to a seat's first call.
     fn write_start(&self, seat: Seat, out: &mut Vec<u8>);
 
-    /// What comes next; see [`Game::step`].
+    /// The next step; see [`Game::step`].
     fn step(&mut self) -> TableStep;
 
     /// Appends the notice or question of the last step for this seat to `out`.
@@ -120,13 +120,13 @@ pub trait Table: Send {
     /// Applies the answers that were taken since the last step.
     fn resolve(&mut self);
 
-    /// Why the game ended, if it is over.
+    /// Reason why the game ended, if it is over.
     fn ending(&self) -> Option<&Words>;
 
-    /// What to draw: everything if the game is over, otherwise what everybody sees.
+    /// The scene to draw: everything if the game is over, otherwise what everybody sees.
     fn scene(&self) -> Scene;
 
-    /// What to draw with all secrets visible, for games that are over.
+    /// The scene to draw with all secrets visible, for games that are over.
     fn open_scene(&self) -> Scene;
 
     /// Every legal answer to the question of the last step: notation and message.
@@ -158,7 +158,7 @@ pub enum TableStep {
 pub struct Accepted {
     /// The move in the notation of the game.
     pub notation: String,
-    /// Whether everybody may see it while the game goes on.
+    /// True if everybody may see it while the game goes on.
     pub public: bool,
 }
 
@@ -277,7 +277,7 @@ struct InProgress<G: Game> {
     ending: Option<Words>,
 }
 
-/// What the last step was, for the messages that go with it.
+/// The last step, for the messages that go with it.
 #[derive(Clone)]
 enum Now<G: Game> {
     Nothing,

@@ -1,4 +1,4 @@
-//! What a seat knows while a game goes on: the fold of its calls and of its own
+//! The knowledge of a seat while a game goes on: the fold of its calls and of its own
 //! answers. Bots, terminal, web page and replay use this.
 
 use crate::{
@@ -51,7 +51,7 @@ impl<G: Sight> Watcher<G> {
         self.seat
     }
 
-    /// What the seat knows, in the game's own type.
+    /// The knowledge of the seat, in the game's own type.
     #[must_use]
     pub const fn view(&self) -> &G::View {
         &self.view
@@ -63,7 +63,7 @@ impl<G: Sight> Watcher<G> {
         self.asked
     }
 
-    /// What the seat knows as an observation, the form that the rules use.
+    /// The knowledge of the seat as an observation, the form that the rules use.
     pub fn observe<T>(&self, look: impl FnOnce(&Observation<'_, G>) -> T) -> T {
         let (public, private) = G::known(&self.view);
         look(&Observation::known(self.seat, &public, &private))
@@ -101,7 +101,7 @@ pub trait AnyWatcher: Send {
     /// their number and returns an index. `None` if nothing is asked.
     fn answer(&mut self, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>>;
 
-    /// What to draw of what the seat knows.
+    /// The scene to draw of what the seat knows.
     fn scene(&self) -> Scene;
 }
 

@@ -1,4 +1,4 @@
-//! How a game's messages are written and read: observations become bytes, bytes become
+//! Writing and reading of a game's messages: observations become bytes, bytes become
 //! answers. Core does not know the encoding; a game's `wire.rs` does.
 
 use crate::{Game, Observation, Seat};
@@ -51,7 +51,7 @@ pub(crate) fn written<G: Wire>(answer: &G::Answer) -> Vec<u8> {
 /// A game whose calls can be folded into what a seat knows. Bots, terminal, web page
 /// and replay use this.
 pub trait Sight: Wire {
-    /// What a seat knows.
+    /// The knowledge of a seat.
     type View: Clone + Send;
 
     /// Begins the fold with the first call.
@@ -72,8 +72,9 @@ pub trait Sight: Wire {
     /// accepted.
     fn answered(view: &mut Self::View, question: Self::Question, answer: &Self::Answer);
 
-    /// What the seat knows now. After each call this equals the seat's observation at
-    /// that moment; after several forfeits at once, when all of them have been told.
+    /// The observation that the seat has now. After each call this equals the seat's
+    /// observation at that moment; after several forfeits at once, when all of them
+    /// have been told.
     fn known(view: &Self::View) -> (Self::Public, Self::Private);
 }
 

@@ -63,7 +63,7 @@ impl Words {
         }
     }
 
-    /// What `text` gives for each language.
+    /// The words that `text` gives for each language.
     #[must_use]
     pub fn each(text: impl Fn(Language) -> String) -> Self {
         Self::new(text(Language::En), text(Language::Zh))

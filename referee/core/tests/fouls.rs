@@ -99,7 +99,7 @@ const PLACES: &[Place] = &[
     ),
 ];
 
-/// Whether a cell in this column of a table is this name, or has it among others.
+/// True if a cell in this column of a table is this name, or has it among others.
 fn is_in_column(column: usize, table: &str, name: &str) -> bool {
     let cells = table
         .lines()
@@ -108,7 +108,7 @@ fn is_in_column(column: usize, table: &str, name: &str) -> bool {
     names.any(|there| there.trim_matches([' ', '`']) == name)
 }
 
-/// Which place lacks which of these kinds.
+/// The places that lack one of these kinds, each with the kind.
 fn missing(kinds: &[Names]) -> Vec<String> {
     let mut missing = Vec::new();
     for place in PLACES {

@@ -246,7 +246,7 @@ impl<const LEAK: bool, const EARLY: bool> Wire for Bids<LEAK, EARLY> {
     }
 }
 
-/// Who holds the highest card, from 1; 0 while it is in the deck.
+/// The number of the seat that holds the highest card, from 1; 0 while it is in the deck.
 fn highest(hands: &PerSeat<Vec<u8>>) -> u8 {
     let holder = hands.iter().find(|(_, hand)| hand.contains(&CARDS));
     holder.map_or(0, |(seat, _)| seat.index() as u8 + 1)
