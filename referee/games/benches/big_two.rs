@@ -1,4 +1,4 @@
-//! How long it takes to find the plays of a hand, and how many random rounds
+//! The time to find the plays of a hand, and the number of random rounds that
 //! one core plays.
 
 #![allow(clippy::print_stdout, reason = "a program")]

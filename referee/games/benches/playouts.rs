@@ -1,5 +1,5 @@
-//! How fast the boards of the games are on one core: uniform random playouts,
-//! and perft of Othello.
+//! The speed of the games' boards on one core: uniform random playouts, and
+//! perft of Othello.
 
 #![allow(clippy::print_stdout, reason = "a program")]
 
@@ -12,8 +12,8 @@ use referee_games::{
     othello::{self, Square},
 };
 
-/// How long each figure is measured, and how often; the best counts, since
-/// other work on the machine can only slow it down.
+/// Time that each figure is measured, and the number of measurements; the best
+/// counts, since other work on the machine can only slow it down.
 const TIME: Duration = Duration::from_millis(400);
 const TIMES: u32 = 5;
 
@@ -41,7 +41,7 @@ fn main() {
     }
 }
 
-/// How often in a second this can be done.
+/// Best number of times per second that this can be done.
 fn best(mut playout: impl FnMut(&mut SmallRng) -> i32) -> f64 {
     let mut rng = SmallRng::seed_from_u64(1);
     let mut best = 0_f64;

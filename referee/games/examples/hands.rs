@@ -10,9 +10,9 @@ use std::io::{self, BufWriter, Write as _};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use referee_games::mahjong::{Goal, Hand, MahjongSuit, MissingSuit, Tile, faan};
 
-/// How many hands of each sort.
+/// Number of hands of each sort.
 const EACH: usize = 2000;
-/// What melds are made of: the lowest ranks of sequences, and the ranks of triplets.
+/// The parts that melds are made of: the lowest ranks of sequences, and the ranks of triplets.
 type Melds = (&'static [u8], &'static [u8]);
 const ANY: Melds = (&[1, 2, 3, 4, 5, 6, 7], &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
 const TRIPLETS: Melds = (&[], &[1, 2, 3, 4, 5, 6, 7, 8, 9]);

@@ -1,10 +1,10 @@
-//! What a seat did when it was asked: it played a move, or left the game.
+//! The action of a seat that was asked: it played a move, or left the game.
 
 use referee_core::{FoulKind, Language};
 
 use crate::{Judgement, SeatReply};
 
-/// What a seat did when it was asked.
+/// The action of a seat that was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeatAction {
     /// It played this move, in the notation of the game.
@@ -35,7 +35,7 @@ impl SeatAction {
         }
     }
 
-    /// Whether the seat left the game.
+    /// True if the seat left the game.
     #[must_use]
     pub const fn is_foul(&self) -> bool {
         matches!(self, Self::Left { .. })

@@ -43,8 +43,8 @@ pub(crate) fn start(
     out.into()
 }
 
-/// What bots are told as the name of a game. In a game with secrets it must not say which deal it
-/// belongs to: a process that has played another seating of the deal may have left something
+/// The name of a game that its bots are told. In a game with secrets it must not say which deal
+/// it belongs to: a process that has played another seating of the deal may have left something
 /// behind under a name that says so.
 #[must_use]
 pub fn told_game_id(kind: &dyn GameKind, seed: &Seed, game_id: &str) -> String {
@@ -129,7 +129,7 @@ pub fn results(verdict: &Verdict) -> Vec<SeatResult> {
         .collect()
 }
 
-/// How the game ended, as a message.
+/// The end of the game, as a message.
 #[must_use]
 pub fn ending(verdict: &Verdict) -> Ending {
     match verdict {

@@ -1,4 +1,4 @@
-//! What a seat may imagine of a game that goes on.
+//! The beginnings that a seat may imagine of a game that goes on.
 
 use bytes::Bytes;
 use referee_core::{Dice, Event, GameKind, PastAnswer, PerSeat, Seat, Seed, Table};
@@ -13,9 +13,9 @@ pub struct Imagination {
     setup: serde_json::Value,
     seed: Seed,
     seat: Seat,
-    /// Who left before the first question.
+    /// Seats that left before the first question.
     absent: Vec<Seat>,
-    /// What was answered since; none where a seat left.
+    /// The answers since then; none where a seat left.
     past: Vec<(Seat, Option<Bytes>)>,
 }
 

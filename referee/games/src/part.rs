@@ -33,7 +33,7 @@ pub enum Cue {
 pub struct PartQuestion {
     /// The question, byte for byte.
     pub question: Question,
-    /// What the seat answered.
+    /// The answer of the seat.
     pub said: RecordedReply,
     /// The number of this move in the whole game, from 1; `None` for question 0.
     pub ply: Option<usize>,
@@ -90,7 +90,7 @@ impl SeatPart {
 }
 
 impl PartQuestion {
-    /// How the referee would have judged this answer.
+    /// The judgement that the referee would have given on this answer.
     ///
     /// # Errors
     ///

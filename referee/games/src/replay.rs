@@ -19,11 +19,11 @@ use crate::{
 pub struct Moment {
     /// The seat that moved.
     pub seat: Seat,
-    /// What it did.
+    /// The action of the seat.
     pub action: SeatAction,
-    /// How long it took.
+    /// Duration of the answer.
     pub thought: Duration,
-    /// How many events of the record came before it.
+    /// Number of events of the record that came before it.
     pub at: usize,
     /// The table before the move, with all secrets visible.
     pub before: Scene,
@@ -43,7 +43,7 @@ pub enum Mismatch {
     /// It was made with another version of the rules or of the referee.
     #[error("it was made by version {found} of the {what}; this is version {here}")]
     Version {
-        /// Which version.
+        /// The version that is another one: of the rules or of the referee.
         what: &'static str,
         /// The version in the record.
         found: u32,
@@ -84,19 +84,19 @@ impl Mismatch {
     }
 }
 
-/// What came back from a question, as the record has it.
+/// The reply to a question, as the record has it.
 #[derive(Clone, Debug)]
 pub struct RecordedReply {
     /// The answer or the foul.
     pub heard: SeatReply,
-    /// How long it took.
+    /// Duration of the answer.
     pub thought: ThinkingTime,
     /// The move in the notation of the game; `None` for a foul, or for the answer to
     /// `GameStart`.
     pub notation: Option<String>,
 }
 
-/// What happens when a record is played again.
+/// The next event when a record is played again.
 pub enum Retraced<'a> {
     /// A seat is sent a notice.
     Told {
@@ -111,16 +111,16 @@ pub enum Retraced<'a> {
         sitting: &'a Sitting,
         /// The question.
         question: &'a Question,
-        /// What came back from the question.
+        /// The reply to the question.
         said: &'a RecordedReply,
     },
     /// The answer has been judged.
     Judged {
         /// The question.
         question: &'a Question,
-        /// What came back from the question.
+        /// The reply to the question.
         said: &'a RecordedReply,
-        /// How the referee judges it.
+        /// The judgement of the referee.
         judgement: &'a Judgement,
     },
 }
@@ -369,7 +369,7 @@ fn in_words(event: Option<&Event>) -> String {
     )
 }
 
-/// What one seat knows while a record is read: what it was told and what it has answered.
+/// The knowledge of one seat while a record is read: what it was told and what it has answered.
 pub struct Knowledge {
     kind: &'static dyn GameKind,
     seat: Seat,
@@ -420,15 +420,15 @@ impl Knowledge {
         Ok(())
     }
 
-    /// What to draw; none where the seat was told nothing.
+    /// The scene to draw; none where the seat was told nothing.
     #[must_use]
     pub fn scene(&self) -> Option<Scene> {
         self.watch.as_ref().map(|watch| watch.scene())
     }
 }
 
-/// What a seat knows after these events, the first ones of a record. None where it was told
-/// nothing.
+/// The scene that a seat knows after these events, the first ones of a record. None where it
+/// was told nothing.
 ///
 /// # Errors
 ///

@@ -31,8 +31,7 @@ pub struct Fixture {
     pub players: PerSeat<String>,
     /// The limits.
     pub limits: Limits,
-    /// What each seat has used of its budget in earlier games; empty if there were
-    /// none.
+    /// The part of its budget that each seat has used in earlier games; empty if there were none.
     pub spent: PerSeat<Duration>,
 }
 
@@ -108,7 +107,7 @@ pub struct Finished {
     pub record: Record,
 }
 
-/// What came back from a question.
+/// The reply to a question.
 #[derive(Clone, Debug)]
 pub enum SeatReply {
     /// A message.
@@ -119,7 +118,7 @@ pub enum SeatReply {
     Foul(Foul),
 }
 
-/// How the referee judges it.
+/// The judgement of the referee on a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
     /// The seat is ready to play.
@@ -128,7 +127,7 @@ pub enum Judgement {
     Accepted {
         /// The move in the notation of the game.
         notation: String,
-        /// Whether everybody may see it while the game goes on.
+        /// True if everybody may see it while the game goes on.
         public: bool,
     },
     /// It was a foul: the seat is out of the game and is sent nothing more.
@@ -248,19 +247,19 @@ impl Sitting {
         judgement
     }
 
-    /// Why the game ended, if it is over.
+    /// Reason why the game ended, if it is over.
     #[must_use]
     pub fn ending(&self) -> Option<&Words> {
         self.table.ending()
     }
 
-    /// What to draw: the game as everybody sees it.
+    /// The scene to draw: the game as everybody sees it.
     #[must_use]
     pub fn scene(&self) -> Scene {
         self.table.scene()
     }
 
-    /// What to draw with all secrets visible, for games that are over.
+    /// The scene to draw with all secrets visible, for games that are over.
     pub(crate) fn open_scene(&self) -> Scene {
         self.table.open_scene()
     }
@@ -324,8 +323,8 @@ impl Sitting {
         }
     }
 
-    /// What a seat that is asked may imagine of the game. A [fork](Self::fork) does not know what
-    /// came before it, so it has nothing to imagine.
+    /// The knowledge from which a seat that is asked may imagine the game. A [fork](Self::fork)
+    /// does not know what came before it, so it has nothing to imagine.
     #[must_use]
     pub fn imagination(&self, seat: Seat) -> Imagination {
         Imagination::new(&self.fixture, self.transcript.events(), seat)
@@ -363,7 +362,7 @@ impl Sitting {
         self.fouls.pop().expect("a foul was heard").foul
     }
 
-    /// How many events there have been.
+    /// Number of events so far.
     pub(crate) fn events(&self) -> usize {
         self.transcript.events().len()
     }

@@ -12,7 +12,7 @@ use referee_games::connect_four::{
 const FIRST: Seat = Seat::new(0);
 const SECOND: Seat = Seat::new(1);
 
-/// How many sequences of this many drops there are, where a line ends a game.
+/// Number of sequences of this many drops, where a line ends a game.
 fn leaves(board: &ConnectFourBoard, seat: Seat, plies: u32) -> u64 {
     if plies == 1 {
         return board.open().count_ones().into();
@@ -109,7 +109,7 @@ impl Slow {
             })
     }
 
-    /// How many stones of this seat lie in a row beside this one.
+    /// Number of stones of this seat in a row beside this one.
     fn run(&self, seat: Seat, (x, y): (usize, usize), (down, right): (isize, isize)) -> usize {
         let (mut x, mut y, mut length) = (x, y, 0);
         loop {

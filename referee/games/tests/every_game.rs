@@ -1,4 +1,4 @@
-//! What must hold in every game of the list.
+//! Properties that must hold in every game of the list.
 
 use std::time::Duration;
 
@@ -112,7 +112,8 @@ fn secrets_are_where_they_are() {
     }
 }
 
-/// What is believed of a game that was played elsewhere: no score outside, and no more answers.
+/// Limits of what is believed of a game that was played elsewhere: no score outside, and no more
+/// answers.
 #[test]
 fn no_game_has_a_score_or_more_questions_than_it_says() {
     for kind in GAMES {
@@ -190,8 +191,8 @@ fn camel(name: &str) -> String {
         .collect()
 }
 
-/// Whatever a bot answers, and whatever it is sent by what is no referee of
-/// ours, is read or refused.
+/// Any answer of a bot, and anything that it is sent by a program that is no referee of ours, is
+/// read or refused.
 #[test]
 fn no_bytes_make_a_table_or_a_watcher_panic() {
     for kind in GAMES {
@@ -295,8 +296,8 @@ fn spoil(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// What a seat says is told to its watcher before the referee has judged it; a
-/// foul must stay a foul and not end the program that would send it.
+/// The answer of a seat is told to its watcher before the referee has judged it; a foul must stay
+/// a foul and not end the program that would send it.
 #[test]
 fn an_answer_that_is_illegal_changes_nothing_of_what_a_seat_knows() {
     for (name, answers) in [

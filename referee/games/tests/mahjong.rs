@@ -21,7 +21,7 @@ const SEATS: [Seat; 2] = [Seat::new(0), Seat::new(1)];
 /// A round whose players answer by a script.
 struct Round {
     table: Box<dyn Table>,
-    /// What each seat was told and asked.
+    /// The notices and questions that each seat was sent.
     said: [Vec<String>; 2],
 }
 
@@ -425,7 +425,7 @@ fn nothing_leaks_where_claims_are_common() {
     }
 }
 
-/// What is dealt again must be consistent, and another deal.
+/// The tiles that are dealt again must be consistent, and another deal.
 #[test]
 fn what_is_dealt_again_can_be_played_alike() {
     let mut rng = StdRng::seed_from_u64(5);

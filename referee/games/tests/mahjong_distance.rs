@@ -80,7 +80,7 @@ fn any(rng: &mut StdRng) -> Hand {
     Hand::of(drawn).expect("tiles that exist")
 }
 
-/// What seven pairs lack where all must be different, as `xiangting` has it.
+/// Number of tiles that seven pairs lack where all must be different, as `xiangting` has it.
 fn lacks_distinct_pairs(hand: &Hand) -> i8 {
     let pairs = hand.kinds().filter(|&tile| hand.count(tile) >= 2).count();
     let kinds = hand.kinds().count();

@@ -167,7 +167,7 @@ fn readings(tiles: &[Tile], so_far: &mut Reading, all: &mut Vec<Reading>) {
     }
 }
 
-/// Which rows give a hand its value, how many roots it has, and the value.
+/// The rows that give a hand its value, the number of its roots, and the value.
 fn slowly(tiles: &[Tile], missing_suit: MissingSuit) -> Option<(Vec<usize>, usize, u32)> {
     let mut sorted = tiles.to_vec();
     sorted.sort();

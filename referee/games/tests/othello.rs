@@ -82,7 +82,8 @@ impl Figure {
     }
 }
 
-/// What other people found in ten million random games, to so many digits.
+/// The mean number of legal moves that other people found in ten million random
+/// games, to so many digits.
 const LEGAL_MOVES: f64 = 8.538;
 
 /// Of each game: win, loss and draw of the first player, discs placed, passes,
@@ -271,7 +272,7 @@ fn outcome(state: &mut State<Othello>) -> Outcome<Ending> {
     }
 }
 
-/// Why a game ended, as a record has it.
+/// The reason why a game ended, as a record has it.
 fn english(outcome: &Outcome<Ending>) -> String {
     Words::from(outcome.reason).english
 }

@@ -206,8 +206,8 @@ fn whatever_is_done_to_a_record_nothing_panics_and_no_change_is_proved() {
     }
 }
 
-/// Who seals a changed record again is found out when it is played again, and
-/// numbers that no clock gives do no harm.
+/// A changed record that was sealed again is found out when it is played again,
+/// and numbers that no clock gives do no harm.
 #[test]
 fn a_change_with_a_new_seal_is_found_out_too() {
     let record = play(9, |_, heard| heard);

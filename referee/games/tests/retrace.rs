@@ -260,7 +260,7 @@ fn a_part_is_what_one_seat_got() {
     }
 }
 
-/// What is not true is not put to anybody.
+/// A false record is not put to anybody.
 #[test]
 fn a_forged_record_has_no_parts() {
     let mut record = play(GAMES[0], 4, |_, heard| heard);

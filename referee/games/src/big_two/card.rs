@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// How many cards there are.
+/// Number of cards.
 pub const DECK: u8 = 54;
 const NATURAL: u8 = 52;
 const RANKS: [&str; 13] = [
@@ -73,7 +73,7 @@ impl Card {
         }
     }
 
-    /// Whether it is one of the two jokers.
+    /// True if it is one of the two jokers.
     #[must_use]
     pub const fn is_joker(self) -> bool {
         self.0 >= NATURAL
@@ -211,7 +211,7 @@ impl Order {
         }
     }
 
-    /// How high a rank is in this order: 0 to 12.
+    /// The strength of a rank in this order: 0 to 12.
     #[must_use]
     pub const fn strength(self, rank: Rank) -> u8 {
         match self {
@@ -283,25 +283,25 @@ impl Cards {
         Self(bits << suit as u8)
     }
 
-    /// How many they are.
+    /// Number of cards.
     #[must_use]
     pub const fn len(self) -> u8 {
         self.0.count_ones() as u8
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether this card is among them.
+    /// True if this card is among them.
     #[must_use]
     pub const fn contains(self, card: Card) -> bool {
         self.0 >> card.0 & 1 == 1
     }
 
-    /// Whether all of these are among them.
+    /// True if all of these are among them.
     #[must_use]
     pub const fn contains_all(self, cards: Self) -> bool {
         cards.0 & !self.0 == 0

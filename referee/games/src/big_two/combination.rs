@@ -74,7 +74,7 @@ impl Combination {
         Some(Self { kind, cards })
     }
 
-    /// What kind it is.
+    /// The kind of combination.
     #[must_use]
     pub const fn kind(self) -> CombinationKind {
         self.kind
@@ -86,7 +86,7 @@ impl Combination {
         self.cards
     }
 
-    /// How many cards.
+    /// Number of cards.
     #[must_use]
     pub const fn length(self) -> u8 {
         self.cards.len()
@@ -99,7 +99,7 @@ impl Combination {
         key(self.cards, order)
     }
 
-    /// Whether it beats another combination: it has the same kind and length and a
+    /// True if it beats another combination: it has the same kind and length and a
     /// higher key.
     #[must_use]
     pub fn beats(self, other: Self, order: Order) -> bool {
@@ -108,7 +108,7 @@ impl Combination {
             && self.key(order) > other.key(order)
     }
 
-    /// Whether it reverses the order.
+    /// True if it reverses the order.
     #[must_use]
     pub fn reverses(self) -> bool {
         self.kind == CombinationKind::Four

@@ -1,8 +1,8 @@
-//! Why a round ended, and how people are told.
+//! The reason why a round ended, and the words for people.
 
 use referee_core::{Seat, Words};
 
-/// Why a round ended.
+/// The reason why a round ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// All seats left by a foul.

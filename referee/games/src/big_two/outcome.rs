@@ -1,4 +1,4 @@
-//! What a round is worth to each seat when it is over.
+//! The outcome of a round for each seat when it is over.
 
 use referee_core::{Outcome, PerSeat, Seat, State};
 

@@ -70,7 +70,7 @@ fn of_a_kind(hand: Cards, size: u8, least: u8, order: Order, found: &mut Vec<Car
     }
 }
 
-/// Where the bits of a rank begin.
+/// The position of the first bit of a rank.
 fn shift(rank: Rank) -> u8 {
     Card::new(rank, Suit::Clubs).index()
 }

@@ -1,5 +1,5 @@
-//! What everybody sees of a round, and how plays, passes and forfeits change
-//! it. The rules and every seat's view change it by the same functions.
+//! The public part of a round, which everybody sees, and how plays, passes and forfeits
+//! change it. The rules and every seat's view change it by the same functions.
 
 use referee_core::Seat;
 use serde::{Deserialize, Serialize};
@@ -9,10 +9,10 @@ use super::{
     combination::Combination,
 };
 
-/// How many seats it has.
+/// Number of seats.
 pub const SEATS: u8 = 4;
 
-/// How a round is scored.
+/// The scoring of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scoring {
@@ -27,13 +27,13 @@ pub enum Scoring {
 /// The options of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// How it is scored.
+    /// Its scoring.
     pub scoring: Scoring,
-    /// Whether a four of a kind reverses the order.
+    /// True if a four of a kind reverses the order.
     pub reversal: bool,
 }
 
-/// What a seat does when it is asked.
+/// The move of a seat that is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// It plays these cards.
@@ -58,20 +58,20 @@ pub enum SeatStanding {
 pub struct Trick {
     /// The seat that played it.
     pub by: Seat,
-    /// What it is.
+    /// The combination.
     pub play: Combination,
 }
 
-/// What everybody sees.
+/// Everything that everybody sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Public {
     /// The options of this game.
     pub rules: Rules,
-    /// Which rank is above which now.
+    /// The order of the ranks now.
     pub order: Order,
-    /// How many cards each seat holds.
+    /// Number of cards that each seat holds.
     pub cards_left: [u8; SEATS as usize],
-    /// What each seat has played.
+    /// The cards that each seat has played.
     pub played: [Cards; SEATS as usize],
     /// The state of each seat.
     pub standing: [SeatStanding; SEATS as usize],
@@ -108,13 +108,13 @@ impl Public {
             .fold(Cards::NONE, |all, &cards| all | cards)
     }
 
-    /// Whether this seat is still in play.
+    /// True if this seat is still in play.
     #[must_use]
     pub fn in_play(&self, seat: Seat) -> bool {
         self.standing[seat.index()] == SeatStanding::InPlay
     }
 
-    /// Whether the round is over: one seat is left, or with payout one is out.
+    /// True if the round is over: one seat is left, or with payout one is out.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.count(|standing| matches!(standing, SeatStanding::InPlay)) <= 1

@@ -28,9 +28,9 @@ const MOST_PAID: i32 = 14 << 6;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
-    /// How it is scored.
+    /// Its scoring.
     pub scoring: Scoring,
-    /// Whether a four of a kind reverses the order.
+    /// True if a four of a kind reverses the order.
     pub reversal: bool,
     /// The hands in order of the seats: all 54 cards, two hands of 14 and two of 13 in
     /// any order. Shuffled if not given.
@@ -47,16 +47,16 @@ impl Default for Setup {
     }
 }
 
-/// What no seat sees, apart from the other seats' hands.
+/// Everything that no seat sees, apart from the other seats' hands.
 #[derive(Clone, Debug)]
 pub struct Hidden {
-    /// Who leads first: the holder of ♣3, or the next in play.
+    /// The seat that leads first: the holder of ♣3, or the next in play.
     opener: Seat,
-    /// Whether all have been told what was done last.
+    /// True if all have been told what was done last.
     told: bool,
 }
 
-/// What all are told.
+/// A notice to all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The last play or pass.
@@ -66,7 +66,7 @@ pub enum Notice {
 /// The only question of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Which cards to play, or a pass.
+    /// The choice of cards to play, or a pass.
     Play,
 }
 
@@ -313,13 +313,13 @@ impl Game for BigTwo {
     }
 }
 
-/// Whether the play must contain ♣3: whoever is asked and holds it is the first
+/// True if the play must contain ♣3: the seat that is asked and holds it is the first
 /// of the game.
 pub(super) fn must_open(sight: &Observation<'_, BigTwo>) -> bool {
     sight.private().contains(Card::THREE_OF_CLUBS)
 }
 
-/// Who holds ♣3.
+/// The seat that holds ♣3.
 fn opener(hands: &PerSeat<Cards>) -> Seat {
     hands
         .iter()

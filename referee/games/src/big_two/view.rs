@@ -17,12 +17,12 @@ use super::{
     wire::cards,
 };
 
-/// What a seat knows.
+/// The knowledge of a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// The seat that knows it.
     pub seat: Seat,
-    /// What everybody sees.
+    /// Everything that everybody sees.
     pub public: Public,
     /// The hand of this seat.
     pub hand: Cards,

@@ -1,8 +1,8 @@
-//! Why a game ended, and how people are told.
+//! The reason why a game ended, and the words for people.
 
 use referee_core::Words;
 
-/// Why a game ended.
+/// The reason why a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Both seats left by a foul.

@@ -30,18 +30,18 @@ pub struct Point {
     pub y: i32,
 }
 
-/// What everybody sees. There are no secrets.
+/// Everything that everybody sees. There are no secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Public {
     /// The board.
     pub board: ConnectFourBoard,
-    /// Whose turn it is.
+    /// The seat whose turn it is.
     pub turn: Seat,
     /// The stone that was placed last.
     pub last: Option<Point>,
-    /// Who has made a line.
+    /// The seat that has made a line.
     pub winner: Option<Seat>,
-    /// Who has left the game by a foul.
+    /// The seats that have left the game by a foul.
     pub gone: [bool; 2],
 }
 
@@ -85,7 +85,7 @@ impl Public {
 /// The only question of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Where to drop a stone.
+    /// The point where a stone is to be dropped.
     Point,
 }
 
@@ -337,13 +337,13 @@ impl ConnectFourBoard {
         self.open
     }
 
-    /// Whether no column has room.
+    /// True if no column has room.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.open == 0
     }
 
-    /// Where the next stone in this column lands; nowhere if it is full or
+    /// The point where the next stone in this column lands; none if it is full or
     /// there is no such column.
     #[must_use]
     pub fn landing(&self, column: usize) -> Option<Point> {
@@ -354,7 +354,7 @@ impl ConnectFourBoard {
         })
     }
 
-    /// Whose stone lies here.
+    /// The seat whose stone lies here.
     #[must_use]
     pub fn stone(&self, row: usize, column: usize) -> Option<Seat> {
         Seat::all(2).find(|seat| self.sides[seat.index()].across[row] >> column & 1 == 1)
@@ -380,15 +380,15 @@ impl ConnectFourBoard {
         cells
     }
 
-    /// Whether a stone of this seat in this column, which has room, would make
-    /// a line of four or more.
+    /// True if a stone of this seat in this column, which has room, would make a line
+    /// of four or more.
     #[must_use]
     #[inline]
     pub fn completes(&self, seat: Seat, column: usize) -> bool {
         self.sides[seat.index()].line_through(usize::from(self.top[column]) - 1, column)
     }
 
-    /// Whether this seat has a line of four or more.
+    /// True if this seat has a line of four or more.
     #[must_use]
     pub fn has_line(&self, seat: Seat) -> bool {
         let Lines {
@@ -401,7 +401,7 @@ impl ConnectFourBoard {
         lines.any(|&line| four(line))
     }
 
-    /// How many stones this seat has.
+    /// Number of stones that this seat has.
     #[must_use]
     pub fn stones(&self, seat: Seat) -> u32 {
         let rows = &self.sides[seat.index()].across;
@@ -490,8 +490,8 @@ impl Lines {
         self.rising[row + column] |= 1 << column;
     }
 
-    /// Whether a stone here would lie in a line of four or more. There is no
-    /// other line on the board, or the game would be over.
+    /// True if a stone here would lie in a line of four or more. There is no other
+    /// line on the board, or the game would be over.
     #[inline]
     fn line_through(&self, row: usize, column: usize) -> bool {
         let at_column = 1 << column;

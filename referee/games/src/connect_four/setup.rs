@@ -29,13 +29,13 @@ pub struct Setup {
     /// and forbidden cell too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub board: Option<Vec<String>>,
-    /// Whose turn it is; it follows from the stones, since seat 0 begins, and
-    /// must agree with them.
+    /// The seat whose turn it is; it follows from the stones, since seat 0 begins, and must agree
+    /// with them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u8>,
 }
 
-/// Where the forbidden cell is.
+/// The place of the forbidden cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forbidden {
@@ -188,7 +188,7 @@ impl Setup {
             })
     }
 
-    /// Whether it depends on the dice where the opening meets the forbidden cell.
+    /// True if it depends on the dice where the opening meets the forbidden cell.
     fn draws_cell(&self) -> bool {
         self.moves.is_some() && self.forbidden == Forbidden::Random
     }

@@ -7,12 +7,12 @@ use referee_core::{Malformed, Seat, Sight};
 
 use super::rules::{ConnectFour, ConnectFourBoard, LARGEST, Point, Public, Question};
 
-/// What a seat knows.
+/// The knowledge of a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// The seat that knows it.
     pub seat: Seat,
-    /// What the seat knows of the public part.
+    /// The seat's knowledge of the public part.
     pub public: Public,
 }
 
@@ -55,7 +55,7 @@ impl Sight for ConnectFour {
 }
 
 impl View {
-    /// What `seat` knows when it is asked this.
+    /// The knowledge of `seat` when it is asked this.
     ///
     /// # Errors
     ///

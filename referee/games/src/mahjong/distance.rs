@@ -8,12 +8,12 @@ use super::{
     value::MissingSuit,
 };
 
-/// What counts as winning.
+/// The definition of a winning hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Goal {
-    /// Whether at most two suits may be kept.
+    /// The rule on a missing suit: whether at most two suits may be kept.
     pub missing_suit: MissingSuit,
-    /// Whether seven pairs win too; four alike are two pairs.
+    /// True if seven pairs win too; four alike are two pairs.
     pub seven_pairs: bool,
 }
 
@@ -121,7 +121,7 @@ struct OtherSuits {
     one: SuitData,
     other: SuitData,
     both: BothId,
-    /// What these two lack if the third is given up, where that is asked.
+    /// Number of tiles that these two lack if the third is given up, where that is asked.
     without: u8,
 }
 
@@ -142,7 +142,7 @@ impl OtherSuits {
     }
 }
 
-/// What a hand has for seven pairs.
+/// Pairs and single tiles of a hand, counted for seven pairs.
 #[derive(Clone, Copy)]
 struct Pairs {
     pairs: u8,

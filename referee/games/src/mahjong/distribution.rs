@@ -35,7 +35,7 @@ impl Add for SuitSummary {
 }
 
 impl SuitSummary {
-    /// What seven pairs lack, of which four alike are two.
+    /// Number of tiles that seven pairs lack, of which four alike are two.
     const fn lacks_pairs(self) -> u8 {
         let (lacks, singles) = (7 - self.pairs, self.tiles - 2 * self.pairs);
         lacks + lacks.saturating_sub(singles)

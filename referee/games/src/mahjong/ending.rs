@@ -1,10 +1,10 @@
-//! Why a round ended, and how people are told.
+//! The reason why a round ended, and the words for people.
 
 use referee_core::Words;
 
 use super::tile::Tile;
 
-/// Why a round ended.
+/// The reason why a round ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Both seats left by a foul.
@@ -13,11 +13,11 @@ pub enum Ending {
     Forfeit,
     /// A seat won.
     Won {
-        /// What its hand is worth.
+        /// The value of its hand.
         faan: u32,
         /// The tile that completed it.
         tile: Tile,
-        /// Whether the tile was drawn; otherwise the other seat discarded it.
+        /// True if the tile was drawn; otherwise the other seat discarded it.
         self_draw: bool,
     },
     /// There is no tile to draw.

@@ -14,7 +14,7 @@ pub struct Hand {
     len: u8,
 }
 
-/// How many there are of each rank of a suit: an octal digit each, rank 1 the
+/// Number of tiles of each rank of a suit: an octal digit each, rank 1 the
 /// lowest.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct SuitCounts(pub(super) u32);
@@ -33,17 +33,17 @@ impl SuitCounts {
         self.0 == 0
     }
 
-    /// How many ranks there are four of. Only 4 has the third bit.
+    /// Number of ranks with four tiles. Only 4 has the third bit.
     pub(super) const fn fours(self) -> u32 {
         (self.0 & 0o444_444_444).count_ones()
     }
 
-    /// How many ranks there is an odd number of.
+    /// Number of ranks with an odd number of tiles.
     pub(super) const fn odd(self) -> u32 {
         (self.0 & 0o111_111_111).count_ones()
     }
 
-    /// How many pairs there are; four alike are two.
+    /// Number of pairs; four alike are two.
     pub(super) const fn pairs(self) -> u32 {
         (self.0 & 0o222_222_222).count_ones() + 2 * self.fours()
     }
@@ -69,31 +69,31 @@ impl Hand {
         Some(hand)
     }
 
-    /// How many tiles.
+    /// Number of tiles.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many of this kind.
+    /// Number of tiles of this kind.
     #[must_use]
     pub const fn count(&self, tile: Tile) -> u8 {
         self.suit(tile.suit()).of(tile.rank())
     }
 
-    /// Whether there is one of this kind.
+    /// True if there is one of this kind.
     #[must_use]
     pub const fn contains(&self, tile: Tile) -> bool {
         self.count(tile) > 0
     }
 
-    /// Whether one more of this kind can be added.
+    /// True if one more of this kind can be added.
     #[must_use]
     pub const fn has_room(&self, tile: Tile) -> bool {
         self.len < LARGEST && self.count(tile) < COPIES

@@ -6,11 +6,11 @@ use super::{
     tile::RANKS,
 };
 
-/// How many ways there are to hold tiles of the ranks 1 to 4, and 5 to 9.
+/// Number of ways to hold tiles of the ranks 1 to 4, and 5 to 9.
 const LOWS: usize = 625;
 const HIGHS: usize = 3125;
 
-/// What one tile of a rank counts in its part.
+/// The value of one tile of a rank in its part.
 const WORTH: [usize; RANKS as usize] = [1, 5, 25, 125, 1, 5, 25, 125, 625];
 
 /// The tiles of a suit, cut into the ranks 1 to 4 and 5 to 9, each part read as
@@ -39,7 +39,7 @@ impl RankParts {
         (part / WORTH[rank as usize - 1] % 5) as u8
     }
 
-    /// How many tiles.
+    /// Number of tiles.
     pub(super) fn size(self) -> u8 {
         (1..=RANKS).map(|rank| self.count(rank)).sum()
     }
@@ -100,7 +100,7 @@ impl SuitPlaces {
         Self { low, high }
     }
 
-    /// How many suits there are.
+    /// Number of suits.
     pub(super) const fn len(&self) -> usize {
         let (last, fit) = self.high[HIGHS - 1];
         (last + fit) as usize

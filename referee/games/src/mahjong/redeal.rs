@@ -82,7 +82,7 @@ pub(super) fn redeal(
     state
 }
 
-/// Which of so many draws, counted from the first tile dealt, are a seat's.
+/// Those of so many draws, counted from the first tile dealt, that are a seat's.
 fn draws_of(seat: Seat, drawn: usize) -> impl Iterator<Item = usize> {
     (0..drawn).filter(move |&at| {
         let by = if at < 2 * DEALT { at / DEALT } else { at % 2 };

@@ -16,9 +16,9 @@ use super::{
     value::{MissingSuit, faan},
 };
 
-/// How many tiles the wall holds when both hands have been dealt.
+/// Number of tiles in the wall when both hands have been dealt.
 pub const WALL: u8 = 82;
-/// What a seat is paid for a faan, and for the other's foul.
+/// The pay of a seat for a faan, and for the other's foul.
 const PAY: i32 = 3;
 /// No hand is worth more: the highest row of the table, doubled for each of three roots.
 const MOST_FAAN: i32 = 16 << 3;
@@ -27,30 +27,30 @@ const MOST_FAAN: i32 = 16 << 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mahjong;
 
-/// What everybody sees.
+/// Everything that everybody sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Public {
-    /// Whether a winning hand must do without one of the suits.
+    /// The rule on a missing suit: whether a winning hand must do without one of the suits.
     pub missing_suit: MissingSuit,
-    /// How many tiles the wall held when this turn began. It does not show whether the
+    /// Number of tiles in the wall when this turn began. It does not show whether the
     /// seat has drawn, since its discard may still be claimed.
     pub wall: u8,
-    /// What each seat has discarded, in order; the last one may be claimed.
+    /// The discards of each seat, in order; the last one may be claimed.
     pub rivers: [Vec<Tile>; 2],
-    /// Who has won, and how.
+    /// The seat that has won, and how.
     pub won: Option<Won>,
-    /// Who has left the game by a foul.
+    /// The seats that have left the game by a foul.
     pub gone: [bool; 2],
 }
 
-/// How a round was won.
+/// The win of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Won {
     /// The winner.
     pub seat: Seat,
     /// The tile that completed the hand.
     pub tile: Tile,
-    /// Whether it was drawn; otherwise the other seat discarded it.
+    /// True if it was drawn; otherwise the other seat discarded it.
     pub self_draw: bool,
     /// The hand with that tile.
     pub hand: Hand,
@@ -64,7 +64,7 @@ impl Won {
     }
 }
 
-/// What one seat sees in addition.
+/// Everything that one seat sees in addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Private {
     /// Its 13 tiles; none before they are dealt.
@@ -73,7 +73,7 @@ pub struct Private {
     pub drawn: Option<Tile>,
 }
 
-/// What nobody sees.
+/// Everything that nobody sees.
 #[derive(Clone, Debug)]
 pub struct Hidden {
     /// Tiles that are to be drawn, the next one at the back.
@@ -92,28 +92,28 @@ enum RoundPhase {
     TellDiscarded,
 }
 
-/// What a seat is told.
+/// A notice to a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// Its hand, or the tile that it has drawn.
     Drawn,
-    /// What the other has discarded.
+    /// The tile that the other has discarded.
     Discarded,
 }
 
-/// What a seat is asked.
+/// A question to a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Which tile to discard.
+    /// The choice of a tile to discard.
     Discard,
-    /// Whether to win with the drawn tile, or with the other seat's discard.
+    /// The choice to win with the drawn tile, or with the other seat's discard.
     Win {
-        /// Whether it was drawn.
+        /// True if it was drawn.
         self_draw: bool,
     },
 }
 
-/// What a seat answers.
+/// An answer of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// This tile leaves the hand.
@@ -137,7 +137,7 @@ impl Public {
         }
     }
 
-    /// Whose turn it is: who draws next, or has drawn.
+    /// The seat whose turn it is: who draws next, or has drawn.
     #[must_use]
     pub const fn turn(&self) -> Seat {
         let [first, second] = &self.rivers;

@@ -1,4 +1,4 @@
-//! What to draw: the other's hand and river, one's own river and hand.
+//! The scene to draw: the other's hand and river, one's own river and hand.
 
 use referee_core::{Area, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit, Words};
 

@@ -8,14 +8,14 @@ use super::{
     value::MissingSuit,
 };
 
-/// How many tiles a seat is dealt.
+/// Number of tiles that a seat is dealt.
 pub const DEALT: usize = 13;
 
 /// The set-up; tiles are in the notation of the game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
-    /// Whether a winning hand must do without one of the suits.
+    /// The rule on a missing suit: whether a winning hand must do without one of the suits.
     pub missing_suit: MissingSuit,
     /// All 108 tiles in the order in which they are drawn: 13 for seat 0, 13
     /// for seat 1, then one in turn, from seat 0.

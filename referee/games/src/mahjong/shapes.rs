@@ -22,7 +22,7 @@ pub(super) struct SuitShape {
     bare: [u8; MELDS],
     /// By the number of melds: the tiles that they and a pair lack.
     paired: [u8; MELDS],
-    /// Which complete readings it has.
+    /// The complete readings that it has.
     pub(super) complete: Complete,
 }
 
@@ -91,7 +91,7 @@ impl SuitTable {
         &self.shapes[usize::from(id.0)]
     }
 
-    /// What four melds and a pair within two suits lack.
+    /// Number of tiles that four melds and a pair within two suits lack.
     #[inline]
     pub(super) fn lacking(&self, one: SuitShapeId, other: SuitShapeId) -> u8 {
         self.lacking[self.shapes.len() * usize::from(one.0) + usize::from(other.0)]
@@ -103,7 +103,7 @@ impl SuitTable {
         self.both[self.shapes.len() * usize::from(one.0) + usize::from(other.0)]
     }
 
-    /// What four melds and a pair within three suits lack.
+    /// Number of tiles that four melds and a pair within three suits lack.
     #[inline]
     pub(super) fn lacking_of_three(&self, both: BothId, third: SuitShapeId) -> u8 {
         self.lacking_of_three[self.shapes.len() * usize::from(both.0) + usize::from(third.0)]
@@ -198,7 +198,7 @@ impl SuitTable {
 }
 
 impl SuitShape {
-    /// What four melds and a pair within two suits lack.
+    /// Number of tiles that four melds and a pair within two suits lack.
     #[inline]
     pub(super) fn lacking(&self, other: &Self) -> u8 {
         let mut least = u8::MAX;
@@ -211,7 +211,7 @@ impl SuitShape {
         least
     }
 
-    /// What two suits together lack.
+    /// The shape of two suits together, with the tiles that they lack.
     #[inline]
     pub(super) fn and(&self, other: &Self) -> Self {
         let mut both = Self {

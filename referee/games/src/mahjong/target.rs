@@ -1,4 +1,4 @@
-//! What the tiles of one suit can be: melds and at most a pair, in every way.
+//! The possible readings of the tiles of one suit: melds and at most a pair, in every way.
 
 use super::{
     hand::SuitCounts,
@@ -6,8 +6,8 @@ use super::{
     tile::{COPIES, RANKS},
 };
 
-/// What the tiles of one suit form if all are used: one bit for each property that some
-/// reading has. No bit is set if they do not form melds and at most one pair.
+/// The properties of the tiles of one suit if all are used: one bit for each property
+/// that some reading has. No bit is set if they do not form melds and at most one pair.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Complete(u8);
 
@@ -21,7 +21,7 @@ impl Complete {
     /// There is a terminal in every meld and in the pair.
     pub(super) const TERMINALS: Self = Self(8);
     const ALL: Self = Self(15);
-    /// What a sequence can be part of.
+    /// The properties that a reading with a sequence can have.
     const OF_SEQUENCES: Self = Self(Self::MELDS.0 | Self::TERMINALS.0);
 
     pub(super) const NOTHING: Self = Self(0);

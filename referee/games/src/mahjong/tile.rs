@@ -3,13 +3,13 @@
 
 use std::fmt;
 
-/// How many kinds of tiles there are.
+/// Number of kinds of tiles.
 pub const KINDS: usize = 27;
-/// How many tiles of a kind there are.
+/// Number of tiles of a kind.
 pub const COPIES: u8 = 4;
-/// How many tiles there are.
+/// Number of tiles.
 pub const TILES: usize = KINDS * COPIES as usize;
-/// How many ranks a suit has.
+/// Number of ranks of a suit.
 pub(super) const RANKS: u8 = 9;
 
 /// A suit. The order is the one in which tiles are sorted.
@@ -107,19 +107,19 @@ impl TileSet {
         self.0 |= 1 << tile.0;
     }
 
-    /// Whether it is among them.
+    /// True if it is among them.
     #[must_use]
     pub const fn contains(self, tile: Tile) -> bool {
         self.0 >> tile.0 & 1 == 1
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many kinds they are.
+    /// Number of kinds.
     #[must_use]
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
@@ -147,7 +147,7 @@ impl fmt::Debug for TileSet {
     }
 }
 
-/// Why a text is not in the notation.
+/// Reason why a text is not in the notation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotationError {
     /// A character without a meaning.

@@ -8,7 +8,7 @@ use super::{
     target::Complete,
 };
 
-/// Whether a winning hand must do without one of the suits.
+/// The rule on a missing suit: whether a winning hand must do without one of the suits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingSuit {

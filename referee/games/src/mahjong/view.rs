@@ -13,7 +13,7 @@ use super::{
     wire::tile,
 };
 
-/// What a seat knows.
+/// The knowledge of a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// The seat that knows it.
@@ -22,7 +22,7 @@ pub struct View {
     pub public: Public,
     /// The private part of this seat.
     pub private: Private,
-    /// Whether the last discard was offered as a win; then it is told again after a
+    /// True if the last discard was offered as a win; then it is told again after a
     /// pass.
     offered: bool,
 }

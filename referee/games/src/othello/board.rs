@@ -85,14 +85,14 @@ impl OthelloBoard {
         }
     }
 
-    /// Whether neither side has a move.
+    /// True if neither side has a move.
     #[must_use]
     #[inline]
     pub const fn is_over(self) -> bool {
         self.moves() == 0 && self.pass().moves() == 0
     }
 
-    /// How many lines of this many plies begin here. A pass is a ply, and a
+    /// Number of lines of this many plies that begin here. A pass is a ply, and a
     /// game that is over before counts as one line.
     #[must_use]
     pub fn perft(self, plies: u32) -> u64 {

@@ -1,8 +1,8 @@
-//! Why a game ended, and how people are told.
+//! The reason why a game ended, and the words for people.
 
 use referee_core::Words;
 
-/// Why a game ended. Discs are those of Black and those of White.
+/// The reason why a game ended. Discs are those of Black and those of White.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Both seats left by a foul.
@@ -36,7 +36,7 @@ impl From<Ending> for Words {
     }
 }
 
-/// How many discs each side has.
+/// The number of discs of each side, in words.
 pub(super) fn discs([black, white]: [u32; 2]) -> Words {
     Words::new(
         format!("Black {black}, White {white}"),

@@ -48,7 +48,7 @@ impl OthelloPosition {
         self.board_of(seat).own
     }
 
-    /// Whether the side to move may place a disc here.
+    /// True if the side to move may place a disc here.
     #[must_use]
     pub const fn allows(self, square: Square) -> bool {
         self.board.moves() & square.bit() != 0
@@ -73,7 +73,7 @@ impl OthelloPosition {
         }
     }
 
-    /// Whether the side to move has no move and the other side has one.
+    /// True if the side to move has no move and the other side has one.
     #[must_use]
     pub const fn must_pass(self) -> bool {
         self.board.moves() == 0 && self.board.pass().moves() != 0
@@ -108,7 +108,7 @@ impl OthelloPosition {
         Ok((position, last))
     }
 
-    /// Why the side to move may not place a disc here, where it may not.
+    /// The reason why the side to move may not place a disc here, where it may not.
     #[must_use]
     pub fn refuse(self, square: Square) -> Option<String> {
         if self.allows(square) {

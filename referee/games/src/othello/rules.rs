@@ -31,15 +31,15 @@ pub struct Setup {
     pub moves: Option<String>,
 }
 
-/// What everybody sees. There are no secrets.
+/// Everything that everybody sees. There are no secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Public {
     /// The discs, and whose turn it is: while the game goes on, a side that has
     /// a move.
     pub position: OthelloPosition,
-    /// What the other side did last.
+    /// The last action of the other side.
     pub previous: Previous,
-    /// Who has left the game by a foul.
+    /// The seats that have left the game by a foul.
     pub gone: [bool; 2],
 }
 
@@ -57,7 +57,7 @@ pub enum Previous {
 /// The only question of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Where to place a disc.
+    /// The square where a disc is to be placed.
     Move,
 }
 

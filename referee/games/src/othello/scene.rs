@@ -1,4 +1,4 @@
-//! How the game is drawn.
+//! The drawing of the game.
 
 use referee_core::{Area, Cell, Piece, Scene, Shape, Surface, Words};
 

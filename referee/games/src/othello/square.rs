@@ -7,9 +7,9 @@ use std::{fmt, str::FromStr};
 pub struct Square(u8);
 
 impl Square {
-    /// How many there are on a side.
+    /// Number of squares on a side.
     pub const SIDE: u8 = 8;
-    /// How many there are.
+    /// Number of squares.
     pub const COUNT: u8 = Self::SIDE * Self::SIDE;
 
     /// The square with this index, where there is one: row by row from a1.

@@ -13,12 +13,12 @@ use super::{
     wire::read_square,
 };
 
-/// What a seat knows.
+/// The knowledge of a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// The seat that knows it.
     pub seat: Seat,
-    /// What the seat knows of the public part.
+    /// The seat's knowledge of the public part.
     pub public: Public,
 }
 

@@ -95,11 +95,11 @@ pub(crate) struct Slow {
     pub(crate) reversal: bool,
     pub(crate) payout: bool,
     pub(crate) reversed: bool,
-    /// Who played last, and what, while it is to be beaten.
+    /// The seat that played last, and its cards, while it is to be beaten.
     pub(crate) to_beat: Option<(usize, Vec<Paper>)>,
-    /// Who has passed since.
+    /// The seats that have passed since.
     passed: BTreeSet<usize>,
-    /// Who is to play.
+    /// The seat that is to play.
     pub(crate) turn: usize,
     pub(crate) places: [Option<usize>; 4],
     /// Whoever has forfeited, in order.
@@ -133,7 +133,7 @@ impl Slow {
         self.places[seat].is_none()
     }
 
-    /// Whether the seat whose turn it is may play this.
+    /// True if the seat whose turn it is may play this.
     pub(crate) fn allows(&self, cards: &[Paper]) -> bool {
         let Some(&(kind, length, key, _)) = readings(cards, self.order()).first() else {
             return false;

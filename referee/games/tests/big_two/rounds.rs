@@ -139,7 +139,7 @@ impl Round {
         }
     }
 
-    /// What comes next: a question, once what was done has been told, or the end.
+    /// The next step: a question, once what was done has been told, or the end.
     fn next(&mut self, moved: bool) -> Option<Outcome<Ending>> {
         let mut step = BigTwo::step(&mut self.state);
         if moved {
