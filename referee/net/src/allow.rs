@@ -1,4 +1,4 @@
-//! Which addresses may be dialled.
+//! The addresses that may be dialled.
 
 use std::{
     fmt, io,
@@ -108,9 +108,9 @@ impl FromIterator<AddressPattern> for AllowList {
 }
 
 impl AllowList {
-    /// Which addresses of a host may be dialled. A name is resolved once, and what is given
-    /// back is what was looked at: dial that, and no name. All addresses count where the
-    /// name itself is allowed, else those of allowed networks.
+    /// The addresses of a host that may be dialled. A name is resolved once, and what is given
+    /// back is what was looked at: dial that, and no name. All addresses count where the name
+    /// itself is allowed, else those of allowed networks.
     ///
     /// # Errors
     ///
@@ -172,7 +172,7 @@ impl AllowList {
         self.0.iter()
     }
 
-    /// Whether `HOST:PORT` may be dialled as far as that can be said without resolving a name:
+    /// True if `HOST:PORT` may be dialled as far as that can be said without resolving a name:
     /// its name is allowed, or it is an address in an allowed network.
     #[must_use]
     pub fn names(&self, authority: &str) -> bool {
@@ -185,7 +185,7 @@ impl AllowList {
         })
     }
 
-    /// Whether a Unix socket may be dialled, as far as that can be said from its path.
+    /// True if a Unix socket may be dialled, as far as that can be said from its path.
     #[must_use]
     pub fn names_socket(&self, path: &Path) -> bool {
         let mut patterns = self.0.iter();
@@ -217,7 +217,7 @@ impl AllowList {
     }
 }
 
-/// Whether a path is below a folder, as both are written.
+/// True if a path is below a folder, as both are written.
 fn is_below(path: &Path, folder: &Path) -> bool {
     let goes_up = path.components().any(|one| one == Component::ParentDir);
     path.starts_with(folder) && !goes_up

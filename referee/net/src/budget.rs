@@ -1,6 +1,6 @@
-//! What calls may hold in memory: the bytes of all bodies that are under way on a server, over all
-//! of its connections. A body is taken from the wire only as far as there is room for its message,
-//! so nobody can fill the memory with messages that never end.
+//! The memory that calls may hold: the bytes of all bodies that are under way on a server, over
+//! all of its connections. A body is taken from the wire only as far as there is room for its
+//! message, so nobody can fill the memory with messages that never end.
 
 use std::{
     collections::HashMap,
@@ -37,7 +37,7 @@ const OPEN: usize = 16;
 const CALLS: usize = 4;
 /// The most that one of them can be: a message's length has 32 bits.
 const MOST: usize = u32::MAX as usize >> 3;
-/// What stands before each message: whether it is compressed, and its length.
+/// Length of the prefix of each message, in bytes: whether it is compressed, and its length.
 const PREFIX: usize = 5;
 
 /// The bytes that calls may have in memory, as a layer around all services of a server.
@@ -52,10 +52,10 @@ struct BudgetPurses {
     open: Purse,
 }
 
-/// What some of the calls may have.
+/// The share of some of the calls.
 struct Purse {
     all: Arc<Room>,
-    /// What one caller may have of it.
+    /// The share of one caller, in bytes and calls.
     each: (usize, usize),
     callers: Mutex<HashMap<CallerId, Weak<Room>>>,
 }
@@ -66,7 +66,7 @@ struct Room {
     calls: Arc<Semaphore>,
 }
 
-/// Whom a call is of, as far as that can be told before it is known who it is.
+/// The caller of a call, as far as that can be told before it is known who it is.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum CallerId {
     Token([u8; 32]),
@@ -86,7 +86,7 @@ struct CallMemory {
     all: Arc<Room>,
     /// The most bytes that one message can reserve.
     most: usize,
-    /// Whether its answer has begun. What was read until then is needed until then.
+    /// True if its answer has begun. What was read until then is needed until then.
     has_answered: AtomicBool,
     kept: Mutex<Vec<Reserved>>,
     _itself: Reserved,
@@ -106,7 +106,7 @@ impl Budget {
         }))
     }
 
-    /// How many bytes are free for calls of the methods that are listed.
+    /// Number of bytes that are free for calls of the methods that are listed.
     #[must_use]
     pub fn free(&self) -> usize {
         self.0.listed.all.bytes.available_permits()
@@ -313,17 +313,17 @@ struct RequestBody {
     call: Arc<CallMemory>,
     /// The largest message.
     largest: usize,
-    /// How long a message may take, and before an answer the whole body.
+    /// Longest time for a message, and before an answer the whole body.
     within: Duration,
-    /// What has been read of what stands before the next message.
+    /// The part that has been read of what stands before the next message.
     prefix: Vec<u8>,
-    /// How much of the message is still to be read.
+    /// Number of bytes of the message that are still to be read.
     left: usize,
-    /// Whether a message was read to its end since the body was asked last.
+    /// True if a message was read to its end since the body was asked last.
     is_complete: bool,
     reserving: Option<BoxFuture<'static, Option<Reserved>>>,
     reserved: Option<Reserved>,
-    /// What has come and waits for room.
+    /// Bytes that have come and wait for room.
     unread: Bytes,
     late: Option<Pin<Box<Sleep>>>,
 }
@@ -370,7 +370,8 @@ impl RequestBody {
         Ok(part)
     }
 
-    /// What was read is no longer needed, or as long as the call is not answered.
+    /// Gives back the room of the message that was read, or keeps it as long as the call is not
+    /// answered.
     fn release(&mut self) {
         self.is_complete = false;
         if let Some(reserved) = self.reserved.take()

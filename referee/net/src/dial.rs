@@ -19,7 +19,7 @@ use crate::{
 /// The largest header list of a server, in bytes: headers and trailers of gRPC are small.
 const HEADERS_LIMIT: u32 = 16 * 1024;
 
-/// Where a server listens, and whether with TLS.
+/// The address of a server, and whether it has TLS.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     tls: bool,
@@ -33,17 +33,17 @@ pub struct Target {
 #[error("\"{0}\" is no address of a server: expected https://HOST:PORT or http://HOST:PORT")]
 pub struct BadTarget(String);
 
-/// How patient a channel is.
+/// The time limits of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DialOptions {
-    /// How long connecting may take, with the TLS handshake.
+    /// Longest time for connecting, with the TLS handshake.
     pub connect_timeout: Duration,
     /// After this time without a word the server is asked whether it is there, and has the
     /// same time to answer.
     pub keepalive: Duration,
 }
 
-/// Why there is no channel.
+/// Reason why there is no channel.
 #[derive(Debug, thiserror::Error)]
 pub enum DialError {
     /// TLS is asked for, and nobody said whom to trust.
@@ -100,7 +100,7 @@ impl fmt::Display for Target {
 }
 
 impl Target {
-    /// Whether TLS is spoken there.
+    /// True if TLS is spoken there.
     #[must_use]
     pub const fn has_tls(&self) -> bool {
         self.tls
@@ -118,7 +118,7 @@ impl Target {
         self.port
     }
 
-    /// Whether nothing that is sent there leaves this machine.
+    /// True if nothing that is sent there leaves this machine.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         match self.host().parse::<IpAddr>() {

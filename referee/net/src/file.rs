@@ -12,7 +12,7 @@ const LARGEST: u64 = 1024 * 1024;
 /// The right of all users to read a file.
 const READ_BY_OTHERS: u32 = 0o004;
 
-/// What tells one version of a file from another.
+/// The values that tell one version of a file from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     modified: (i64, i64),
@@ -63,7 +63,7 @@ pub(crate) fn read(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
     Ok((bytes, metadata))
 }
 
-/// Whether every user of the machine may read a file.
+/// True if every user of the machine may read a file.
 pub(crate) fn is_open_to_all(file: &Metadata) -> bool {
     file.mode() & READ_BY_OTHERS != 0
 }

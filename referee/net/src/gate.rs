@@ -25,23 +25,23 @@ use crate::{
     tls::ServerTls,
 };
 
-/// How long to wait where the queue of the socket is full.
+/// Pause where the queue of the socket is full.
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
-/// Where connections come from and where they go.
+/// A gate: the origin and the target of connections.
 #[derive(Clone, Debug)]
 pub struct Gate {
-    /// Who may connect.
+    /// TLS, with the rule of who may connect.
     pub tls: ServerTls,
     /// The addresses that may connect, whatever they show; all of them, if there is none. Others
     /// are closed at once.
     pub from: Vec<IpAddr>,
     /// The socket that bytes are passed on to.
     pub to: PathBuf,
-    /// How many connections are open at once, with those whose handshake is under way. Further
+    /// Most connections that are open at once, with those whose handshake is under way. Further
     /// ones are closed at once.
     pub connections: usize,
-    /// How long a connection may take to do the TLS handshake, and then to be taken by the socket.
+    /// Longest time of a connection for the TLS handshake, and then until the socket takes it.
     pub handshake: Duration,
 }
 
@@ -121,7 +121,7 @@ impl Gate {
     }
 }
 
-/// Whether an address is one of these.
+/// True if an address is one of these, or if there are none.
 fn is_among(address: Option<SocketAddr>, from: &[IpAddr]) -> bool {
     let canonical = |ip: IpAddr| ip.to_canonical();
     from.is_empty()

@@ -1,6 +1,6 @@
-//! How a program listens and dials: TLS whose files may change while it runs, bounds on
-//! connections, tokens of callers, and lists of addresses that may be dialled. It knows no
-//! game and no command line.
+//! The network side of a program that listens and dials: TLS whose files may change while
+//! it runs, bounds on connections, tokens of callers, and lists of addresses that may be
+//! dialled. It knows no game and no command line.
 
 pub mod allow;
 mod budget;

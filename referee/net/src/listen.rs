@@ -32,26 +32,27 @@ use crate::{
     tls::{PeerCertificate, ServerTls},
 };
 
-/// What a client says first (RFC 9113, section 3.4).
+/// The first bytes of a client (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// How long to wait after a connection could not be accepted: at the limit of open files the
-/// next one can't be accepted either.
+/// Pause after a connection could not be accepted: at the limit of open files the next one
+/// can't be accepted either.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// How often one kind of trouble is logged, at most: others may cause it as often as they like.
+/// Shortest interval between two logs of one kind of trouble: others may cause it as often as
+/// they like.
 const REMARK_INTERVAL: Duration = Duration::from_secs(10);
-/// What a client may send on one stream before we have read it, in bytes.
+/// Most bytes that a client may send on one stream before we have read them.
 const STREAM_WINDOW: u32 = 256 * 1024;
-/// What a client may send on one connection before we have read it, in bytes. All connections
-/// together may have as many of them waiting as there may be connections.
+/// Most bytes that a client may send on one connection before we have read them. All
+/// connections together may have as many of them waiting as there may be connections.
 const CONNECTION_WINDOW: u32 = STREAM_WINDOW;
 
-/// How much a listener takes.
+/// Bounds of a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// How many connections are open at once, with those whose handshake is under way.
-    /// Further ones are closed at once.
+    /// Most connections that are open at once, with those whose handshake is under way. Further
+    /// ones are closed at once.
     pub connections: usize,
-    /// How many calls are open at once on one connection. Clients hold further ones back.
+    /// Most calls that are open at once on one connection. Clients hold further ones back.
     pub streams_per_connection: u32,
     /// The largest list of headers of one call, in bytes. A call with more is refused.
     pub header_bytes: u32,
@@ -61,12 +62,12 @@ pub struct Bounds {
     /// The largest message of single methods, by their path, in bytes: those that callers need
     /// credentials for. What they may have in memory is not taken by others.
     pub messages: &'static [(&'static str, usize)],
-    /// How many bytes the messages of all calls may have in memory, over all connections. One
+    /// Most bytes that the messages of all calls may have in memory, over all connections. One
     /// caller may have a quarter of them; methods that are not listed a sixteenth.
     pub bytes_in_flight: usize,
-    /// How long a message may take to come. A call whose message takes longer is ended.
+    /// Longest time until a message has come. A call whose message takes longer is ended.
     pub body: Duration,
-    /// How long a connection may take to do the TLS handshake and to begin HTTP/2. One that
+    /// Longest time of a connection for the TLS handshake and the beginning of HTTP/2. One that
     /// takes longer is closed.
     pub handshake: Duration,
     /// After this time without a word a client is asked whether it is there, and has the
@@ -106,7 +107,7 @@ impl Bounds {
     }
 }
 
-/// Who is at the other end of a connection. A handler finds it in its request:
+/// The other end of a connection. A handler finds it in its request:
 /// `request.extensions().get::<Peer>()`.
 #[derive(Clone, Debug, Default)]
 pub struct Peer {
@@ -119,7 +120,7 @@ pub struct Peer {
 /// A connection that has begun, over TLS where the listener has it.
 pub struct Incoming<S> {
     stream: Transport<S>,
-    /// How much of the preface is still to be handed on: it was read to see that it comes.
+    /// The part of the preface that is still to be handed on: it was read to see that it comes.
     preface: &'static [u8],
     peer: Peer,
     /// Room for another connection when this one is dropped.
@@ -182,7 +183,7 @@ where
     accepting.stream().map(Ok)
 }
 
-/// What a listener speaks.
+/// The protocol of a listener.
 #[derive(Clone, Copy)]
 enum Protocol {
     Http1,
@@ -208,7 +209,7 @@ struct Accepting<A, S> {
 /// A connection that is ready, or who failed and why.
 type Handshake<S> = Result<Incoming<S>, (Option<SocketAddr>, io::Error)>;
 
-/// When each kind of trouble was logged last.
+/// Times of the last log of each kind of trouble.
 #[derive(Default)]
 struct Remarks {
     accept: RemarkLimiter,
@@ -334,7 +335,7 @@ where
     }
 }
 
-/// What a listener takes, with the addresses of those who connect.
+/// The connections that a listener takes, with the addresses of those who connect.
 pub(crate) fn accepted(
     listener: TcpListener,
 ) -> impl Stream<Item = io::Result<(TcpStream, Option<SocketAddr>)>> + Send {
@@ -402,7 +403,7 @@ impl RemarkLimiter {
 }
 
 impl<S> Incoming<S> {
-    /// Who is at the other end.
+    /// The other end of the connection.
     pub const fn peer(&self) -> &Peer {
         &self.peer
     }

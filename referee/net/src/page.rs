@@ -20,18 +20,18 @@ use tokio::{
 
 use crate::{listen::incoming_http_1, tls::ServerTls};
 
-/// How much the listener of a page takes.
+/// Bounds of the listener of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageBounds {
-    /// How many connections are open at once, with those whose handshake is under way.
-    /// Further ones are closed at once.
+    /// Most connections that are open at once, with those whose handshake is under way. Further
+    /// ones are closed at once.
     pub connections: usize,
     /// The largest header of a request, in bytes. A request with more is refused.
     pub header_bytes: usize,
-    /// How long a connection may take to do the TLS handshake, and then the client to send its
+    /// Longest time of a connection for the TLS handshake, and then of the client for its
     /// header. One that takes longer is closed.
     pub handshake: Duration,
-    /// How long a request may take, from its connection (after the TLS handshake) to the last
+    /// Longest time of a request, from its connection (after the TLS handshake) to the last
     /// byte of the answer. The connection is closed then.
     pub request: Duration,
 }

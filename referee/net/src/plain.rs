@@ -9,14 +9,14 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How an alert of TLS begins: its type and the version that all alerts have (RFC 8446, section
-/// 5.1). HTTP/2 begins with a frame of settings, whose length is far below this.
+/// The beginning of an alert of TLS: its type and the version that all alerts have (RFC 8446,
+/// section 5.1). HTTP/2 begins with a frame of settings, whose length is far below this.
 const ALERT: [u8; 2] = [0x15, 0x03];
 
 /// A connection without TLS.
 pub(crate) struct Plain<S> {
     stream: S,
-    /// Whether the server has said something.
+    /// True if the server has said something.
     heard: bool,
 }
 

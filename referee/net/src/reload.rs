@@ -1,4 +1,4 @@
-//! What is read from files, and read again when they change.
+//! Values that are read from files, and read again when the files change.
 
 use std::{fmt::Display, path::PathBuf, sync::Arc, time::Duration};
 
@@ -7,10 +7,10 @@ use tokio::time::Instant;
 
 use crate::file::Stamp;
 
-/// How often files are looked at, at most.
+/// Shortest interval between two looks at the files.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is read from files. It is as new as they are, or the last one that was valid.
+/// A value that is read from files. It is as new as they are, or the last one that was valid.
 pub(crate) struct Reloaded<T, E> {
     files: Vec<PathBuf>,
     read: Box<dyn Fn() -> Result<T, E> + Send + Sync>,
@@ -50,8 +50,8 @@ impl<T, E: Display> Reloaded<T, E> {
         })
     }
 
-    /// What the files say now. Where that is not valid, what they said before, and the error
-    /// is logged once.
+    /// The value that the files have now. Where that is not valid, the value before, and
+    /// the error is logged once.
     pub(crate) fn present(&self) -> Arc<T> {
         let mut state = self.state.lock();
         let now = Instant::now();

@@ -36,7 +36,7 @@ const HTTP_1: &[u8] = b"http/1.1";
 const NO_ROOTS: &str = "install the package ca-certificates, or name a file with certificates \
                         of a certificate authority";
 
-/// What a server shows, and whom it lets in. All files are PEM.
+/// The certificate of a server, and the clients that it lets in. All files are PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
     /// The server's certificate, followed by those between it and the certificate authority.
@@ -47,7 +47,7 @@ pub struct TlsFiles {
     pub client_ca: Option<PathBuf>,
 }
 
-/// Whom a client trusts, and what it shows. All files are PEM.
+/// The servers that a client trusts, and the certificate that it shows. All files are PEM.
 #[derive(Clone, Debug, Default)]
 pub struct ClientFiles {
     /// Servers must show a certificate that one of these authorities has signed. Without it
@@ -70,7 +70,7 @@ pub struct ClientTls {
     config: Arc<Reloaded<ClientConfig, TlsError>>,
 }
 
-/// Whom the certificate of a peer names. The certificate is valid, and an authority that we
+/// The names in the certificate of a peer. The certificate is valid, and an authority that we
 /// trust has signed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeerCertificate {
@@ -80,7 +80,7 @@ pub struct PeerCertificate {
     pub names: Vec<String>,
 }
 
-/// Why there is no TLS with these files.
+/// Reason why there is no TLS with these files.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file can't be read.
@@ -92,9 +92,9 @@ pub enum TlsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         expected: &'static str,
-        /// Why it can't be read.
+        /// Reason why it can't be read.
         error: io::Error,
     },
     /// A file holds something else.
@@ -102,11 +102,11 @@ pub enum TlsError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         expected: &'static str,
-        /// What it holds.
+        /// The content that was found.
         found: String,
-        /// What to do.
+        /// The advice for the user.
         advice: &'static str,
     },
     /// This machine trusts no authority.
@@ -151,7 +151,7 @@ impl ServerTls {
         })
     }
 
-    /// Whether whoever connects must show a certificate.
+    /// True if whoever connects must show a certificate.
     #[must_use]
     pub const fn wants_certificates(&self) -> bool {
         self.wants_certificates
@@ -437,7 +437,7 @@ fn read(path: &Path, expected: &'static str) -> Result<(Vec<u8>, std::fs::Metada
     })
 }
 
-/// What is wrong with PEM, without any of it: it may be a key.
+/// The mistake in a PEM text, without any part of it: it may be a key.
 fn in_words(error: &pem::Error) -> String {
     match error {
         pem::Error::NoItemsFound => "none".to_owned(),

@@ -21,11 +21,11 @@ use tonic::{
 
 use crate::{dial::Target, file, reload::Reloaded};
 
-/// What every token begins with, so that people and scanners for secrets recognise one.
+/// The beginning of every token, so that people and scanners for secrets recognise one.
 const PREFIX: &str = "arena_";
-/// How many random bytes a token has.
+/// Number of random bytes in a token.
 const BYTES: usize = 32;
-/// Where a call carries its token.
+/// The header in which a call carries its token.
 const HEADER: &str = "authorization";
 const SCHEME: &str = "Bearer ";
 
@@ -52,7 +52,7 @@ pub struct TokenFile(Arc<Reloaded<Vec<TokenHash>, TokenError>>);
 #[derive(Clone)]
 pub struct Bearer(MetadataValue<Ascii>);
 
-/// Why there is no token.
+/// Reason why there is no token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The text is none.
@@ -68,7 +68,7 @@ pub enum TokenError {
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
     /// The file holds something else.
@@ -79,9 +79,9 @@ pub enum TokenError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         expected: &'static str,
-        /// Where it does not.
+        /// The place of the mistake.
         found: String,
     },
     /// Every user may read the file.
@@ -214,8 +214,8 @@ impl fmt::Display for Token {
 }
 
 impl TokenHash {
-    /// Whether it is of this token. The time that it takes does not depend on where they
-    /// differ.
+    /// True if it is the hash of this token. The time that it takes does not depend on where
+    /// they differ.
     #[must_use]
     pub fn is_of(&self, token: &Token) -> bool {
         self.compare(&token.hash()).into()
@@ -263,7 +263,7 @@ impl TokenFile {
         Reloaded::load(vec![path.to_owned()], read).map(|tokens| Self(Arc::new(tokens)))
     }
 
-    /// Whether a token is among them. Each of them is compared, in a time that does not
+    /// True if a token is among them. Each of them is compared, in a time that does not
     /// depend on what it is.
     #[must_use]
     pub fn has(&self, token: &Token) -> bool {

@@ -1,4 +1,4 @@
-//! What a listener takes, and what it refuses.
+//! Tests of what a listener takes, and what it refuses.
 
 use std::{io, time::Duration};
 

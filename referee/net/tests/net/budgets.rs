@@ -1,4 +1,5 @@
-//! How much the messages of all calls take, whoever sends them and whether they ever end.
+//! Tests of the memory that the messages of all calls take, whoever sends them and
+//! whether they ever end.
 
 use std::{
     convert::Infallible,

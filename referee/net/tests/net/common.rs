@@ -20,10 +20,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObj
 use tonic::{Request, Status, service::interceptor::InterceptedService, transport::Channel};
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
-/// When a test gives up waiting, and a limit that nobody reaches.
+/// Time after which a test gives up waiting, and a limit that nobody reaches.
 pub(crate) const AMPLE: Duration = Duration::from_secs(60);
 
-/// Who signs certificates.
+/// An authority that signs certificates.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 /// Files of a certificate and its key.
@@ -160,7 +160,7 @@ impl Running {
         call(&self.channel(tls)).await
     }
 
-    /// Who has called it since this was asked last.
+    /// Callers since this was asked last.
     pub(crate) fn callers(&self) -> Vec<Peer> {
         std::mem::take(&mut self.callers.lock())
     }

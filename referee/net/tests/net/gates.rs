@@ -73,7 +73,7 @@ impl Running {
         client(&self.ca, Some(&self.referee))
     }
 
-    /// What comes back for these bytes: all until the end.
+    /// The answer to these bytes: all until the end.
     async fn said(&self, tls: ClientTls, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
         let talk = async {
             let stream = TcpStream::connect(self.address).await?;

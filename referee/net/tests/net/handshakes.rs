@@ -1,4 +1,4 @@
-//! Who is let in, and whom a client trusts.
+//! Tests of the clients that are let in, and of the servers that a client trusts.
 
 use std::{io, path::Path, sync::Arc};
 

@@ -32,7 +32,7 @@ async fn serve(tls: Option<ServerTls>, bounds: PageBounds, bytes: usize) -> Sock
     address
 }
 
-/// What the server says to this until it closes the connection.
+/// The answer of the server to this, until it closes the connection.
 async fn heard(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), said: &[u8]) -> String {
     let mut heard = Vec::new();
     let talk = async {
@@ -165,7 +165,7 @@ async fn further_connections_are_closed_until_there_is_room_for_a_request() {
     drop(second);
 }
 
-/// What a client that speaks HTTP/1.1 and maybe HTTP/2, as Prometheus does, gets over TLS.
+/// The answer over TLS to a client that speaks HTTP/1.1 and maybe HTTP/2, as Prometheus does.
 async fn over_tls(
     address: SocketAddr,
     authority: &Authority,
