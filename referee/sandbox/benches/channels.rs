@@ -1,5 +1,5 @@
-//! How many bits an hour one sandboxed program can tell another one by what is left to both, or
-//! its own next process by what is left of it. docs/security.md has the table.
+//! Number of bits per hour that one sandboxed program can tell another one by what is left to
+//! both, or its own next process by what is left of it. docs/security.md has the table.
 //!
 //! Bits are drawn at random and sent in slots of time or all at once; the rate is that of a binary
 //! symmetric channel, bits sent × (1 − H(p)), where p is the part of them that arrives wrong
@@ -24,15 +24,15 @@ struct Channel {
     name: &'static str,
     sender: &'static str,
     receiver: &'static str,
-    /// How many bits are sent, and how long each takes; none where all are sent at once.
+    /// Number of bits that are sent, and the time of each; none where all are sent at once.
     bits: usize,
     slot: Option<Duration>,
-    /// Whether the receiver is started when the sender has ended.
+    /// True if the receiver is started when the sender has ended.
     is_left: bool,
 }
 
-/// What both begin with: arguments are the bits, their number, when the first slot begins, how
-/// long a slot is, and a file of the system that was out of memory.
+/// The code that both begin with: arguments are the bits, their number, when the first slot
+/// begins, how long a slot is, and a file of the system that was out of memory.
 const COMMON: &str = r"
 import ctypes, os, sys, threading, time
 bits, count, begin, slot = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
@@ -202,14 +202,14 @@ fn main() {
     }
 }
 
-/// How much of a bit arrives, where this part of the bits is wrong.
+/// The part of a bit that arrives, where this part of the bits is wrong.
 fn capacity(wrong: f64) -> f64 {
     let term = |p: f64| if p == 0.0 { 0.0 } else { -p * p.log2() };
     1.0 - term(wrong) - term(1.0 - wrong)
 }
 
 impl Channel {
-    /// How many bits arrive wrong, and how long sending and reading takes.
+    /// Number of bits that arrive wrong, and the time of sending and reading.
     fn measure(&self, sandbox: &Sandbox) -> (usize, Duration) {
         let size = self.bits * 64 * 4096;
         let cold = std::process::Command::new(python())

@@ -1,5 +1,5 @@
-//! What a sandboxed start costs: the medians of starts of `/bin/true` with each kind of
-//! namespaces, and without any wall, from `prepare` until the process has ended.
+//! The cost of a sandboxed start: the medians of starts of `/bin/true` with each kind
+//! of namespaces, and without any wall, from `prepare` until the process has ended.
 
 #![allow(clippy::print_stdout, reason = "a program")]
 

@@ -13,7 +13,7 @@ use crate::{plan::StartPlan, view::ViewEntry, walls::Wall};
 /// The name that the user has inside, as a number.
 pub(crate) const USER: u32 = 1000;
 
-/// Where bubblewrap is installed, if it is.
+/// The path of bubblewrap, if it is installed.
 pub(crate) fn installed() -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?)
         .filter(|folder| folder.is_absolute())
@@ -24,7 +24,7 @@ pub(crate) fn installed() -> Option<PathBuf> {
         })
 }
 
-/// What bubblewrap reads: its arguments, each ended by a zero, up to the command.
+/// The arguments that bubblewrap reads, each ended by a zero, up to the command.
 pub(crate) fn arguments(plan: &StartPlan) -> Vec<u8> {
     let mut words = ArgumentList::default();
     words.add(["--die-with-parent", "--unshare-user", "--unshare-uts"]);

@@ -111,8 +111,8 @@ const RIGHTS: &[i64] = &[
     SYS_setuid,
 ];
 
-/// When and where its threads run: what another bot sees of it is the time of a core, which is
-/// measured.
+/// Time and place of the running of its threads: what another bot sees of it is the time of a
+/// core, which is measured.
 const SCHEDULING: &[i64] = &[
     SYS_getcpu,
     SYS_getpriority,
@@ -286,7 +286,7 @@ const SHARED: &[i64] = &[
     SYS_shmget,
 ];
 
-/// What machine this is: its name is one for all; the memory and processes that it has are
+/// Facts about the machine: its name is one for all; the memory and processes that it has are
 /// measured.
 const MACHINE: &[i64] = &[SYS_sysinfo, SYS_uname];
 

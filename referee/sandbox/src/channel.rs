@@ -17,7 +17,7 @@ pub(crate) struct Channel {
     buffer: Vec<u8>,
 }
 
-/// What [`Channel::receive`] found.
+/// The result of [`Channel::receive`].
 pub(crate) enum Received<T> {
     Message(T),
     /// There is no whole line yet.

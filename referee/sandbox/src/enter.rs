@@ -1,4 +1,4 @@
-//! Where the hidden verb goes to.
+//! The entry point of the hidden verb.
 
 use std::{
     fs::File,

@@ -103,7 +103,7 @@ pub(crate) fn run(
     Ok(EndReport { end, left })
 }
 
-/// Why a program does not run.
+/// Reason why a program does not run.
 enum NotStarted {
     /// It is no program.
     Program(String),
@@ -330,9 +330,10 @@ fn reap(bot: Pid) -> io::Result<Option<ProgramEnd>> {
     }
 }
 
-/// What still runs some time after the program has ended.
+/// Processes that still run some time after the program has ended.
 fn left_behind(bot: Pid) -> Vec<LeftProcess> {
-    /// How long the program's children may outlive it, and how often they are looked for.
+    /// Longest time that the program's children may outlive it, and the interval at which
+    /// they are looked for.
     const GRACE: Duration = Duration::from_millis(500);
     const CHECK: Duration = Duration::from_millis(5);
     let deadline = Instant::now() + GRACE;

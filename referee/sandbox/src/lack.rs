@@ -1,10 +1,10 @@
-//! Which errors of the system say that this machine, or this process, has no more of something.
+//! The errors of the system that say that this machine, or this process, has no more of something.
 
 use std::io;
 
 use nix::errno::Errno;
 
-/// Whether an error says that there is no more of something: open files, processes, memory,
+/// True if an error says that there is no more of something: open files, processes, memory,
 /// room on the disk, ports. So it says nothing of what was asked for, and another try may
 /// succeed.
 #[must_use]

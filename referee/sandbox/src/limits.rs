@@ -1,4 +1,4 @@
-//! How much a sandboxed program may take.
+//! The resources that a sandboxed program may take.
 
 use serde::{Deserialize, Serialize};
 

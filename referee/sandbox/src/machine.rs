@@ -1,6 +1,6 @@
-//! What the machine says of itself, for programs in a sandbox: texts of what it said when the
-//! program was started. So nobody is told by them what others do meanwhile, and nobody shares a
-//! file of the kernel with another program.
+//! The machine's description of itself, for programs in a sandbox: texts of what it said when
+//! the program was started. So nobody is told by them what others do meanwhile, and nobody
+//! shares a file of the kernel with another program.
 
 use std::{
     fs, io,
@@ -18,7 +18,8 @@ pub(crate) const PROC_TEXTS: &[&str] = &[
 const CORES: &str = "/sys/devices/system/cpu";
 const PAGING: &str = "/sys/kernel/mm/transparent_hugepage";
 
-/// What is of interest in each of them, of each core, and of each cache of the first one.
+/// Names of the files of interest in each of them, of each core, and of each cache of the first
+/// one.
 const OF_ALL_CORES: &[&str] = &[
     "isolated",
     "kernel_max",
@@ -96,7 +97,7 @@ pub(crate) fn write_text(from: &Path, to: &Path) -> io::Result<()> {
     fs::write(to, text)
 }
 
-/// What is called so with a number, in a folder.
+/// The paths in a folder whose name is this word with a number.
 fn numbered(word: &str, folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_numbered = |path: &PathBuf| {

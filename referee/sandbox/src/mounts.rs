@@ -16,12 +16,12 @@ use nix::{
 
 use crate::{machine::PROC_TEXTS, plan::StartPlan, view::ViewEntry, walls::Wall};
 
-/// Where the new root is while it is built, and where the old one is meanwhile.
+/// The place of the new root while it is built, and of the old one meanwhile.
 const NEW: &str = "/new";
 const OLD: &str = "/old";
 
-/// What a program finds in `/proc` beside processes. All else tells what the whole machine does,
-/// so that it is a message from one program to another, or changes it.
+/// The entries of `/proc` that a program finds beside processes. All else tells what the whole
+/// machine does, so that it is a message from one program to another, or changes it.
 const PROC_KEPT: &[&str] = &[
     "filesystems",
     "mounts",

@@ -18,10 +18,10 @@ use crate::{
     view::ViewEntry,
 };
 
-/// Where the copies are made: in the program's private folder.
+/// The folder where the copies are made: in the program's private folder.
 const STAGING: &str = "/tmp/.arena-own-files";
 
-/// How much is copied for one process. It is memory of the process.
+/// Most that is copied for one process. It is memory of the process.
 const MOST: Size = Size {
     bytes: 64 << 20,
     files: 10_000,
@@ -95,7 +95,7 @@ fn put(copy: &Path, path: &Path) -> io::Result<()> {
     remount(path, read_only())
 }
 
-/// How much a tree takes.
+/// The size of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     bytes: u64,
@@ -103,7 +103,7 @@ struct Size {
 }
 
 impl Size {
-    /// What is left of this when a tree is taken out of it; none where that is too large.
+    /// The rest of this when a tree is taken out of it; none where that is too large.
     fn without(self, path: &Path) -> io::Result<Option<Self>> {
         let data = fs::symlink_metadata(path)?;
         let mut left = self;

@@ -1,4 +1,4 @@
-//! What the arena, the monitor and the init tell each other.
+//! The messages between the arena, the monitor and the init.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,8 +25,8 @@ pub(crate) struct StartPlan {
     pub(crate) verb: Vec<OsString>,
     /// The walls to build.
     pub(crate) walls: BTreeSet<Wall>,
-    /// Whether a wall of the inner part that can't be built is told instead of ending the
-    /// start.
+    /// True if a wall of the inner part that can't be built is reported instead of ending
+    /// the start.
     pub(crate) probing: bool,
     pub(crate) cgroup: Option<CgroupFolders>,
     pub(crate) view: Vec<ViewEntry>,
@@ -44,7 +44,7 @@ impl StartPlan {
         self.walls.contains(&wall)
     }
 
-    /// Whether the init is process 1 of a namespace, so that all ends with it.
+    /// True if the init is process 1 of a namespace, so that all ends with it.
     pub(crate) fn has_pid_namespace(&self) -> bool {
         self.outer != Outer::None && self.has(Wall::Processes)
     }
@@ -70,7 +70,7 @@ pub(crate) enum SandboxReport {
         landlock: u8,
         /// The walls that could not be built, and why. Only when probing.
         failed: BTreeMap<Wall, String>,
-        /// What it shares with others that see it, since it is too large for a copy.
+        /// Files that it shares with others that see them, since they are too large for a copy.
         shared: Vec<PathBuf>,
     },
     Ended(EndReport),
@@ -98,7 +98,7 @@ pub struct LeftProcess {
     pub id: i32,
     /// Its command line.
     pub command: String,
-    /// Whether it had left the process group of the program.
+    /// True if it had left the process group of the program.
     pub outside_group: bool,
 }
 

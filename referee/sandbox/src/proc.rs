@@ -1,11 +1,11 @@
-//! What `/proc` says of processes. That it could not be asked, since this process may not open
-//! another file for instance, is an error and no answer.
+//! The facts about processes in `/proc`. That it could not be asked, since this process may
+//! not open another file for instance, is an error and no answer.
 
 use std::{fs, io};
 
 use nix::{errno::Errno, unistd::Pid};
 
-/// What is said of a process after its name: its state, its parent, its group and more
+/// The facts about a process after its name: its state, its parent, its group and more
 /// (proc_pid_stat(5)). None if it has ended.
 pub(crate) fn stat(process: u32) -> io::Result<Option<String>> {
     // Its name, in brackets, may have brackets, spaces and bytes that are no text.
@@ -47,7 +47,7 @@ pub(crate) fn children_of(above: Pid) -> io::Result<Vec<Pid>> {
     Ok(children)
 }
 
-/// What was read of a process, if it is still there and lets itself be looked at.
+/// The text that was read of a process, if it is still there and lets itself be looked at.
 fn there<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),

@@ -28,8 +28,8 @@ pub struct Program {
     /// Files and folders that it must not see, also where a folder is visible that has
     /// them. They must exist when the program is started.
     pub hidden: Vec<PathBuf>,
-    /// How much it may take.
+    /// The resources that it may take.
     pub limits: ResourceLimits,
-    /// Whether it can't move itself to other cores than those it is started on.
+    /// True if it can't move itself to other cores than those it is started on.
     pub keeps_its_cores: bool,
 }

@@ -1,4 +1,4 @@
-//! What this machine allows, and starts with it.
+//! The walls that this machine allows, and the start of programs within them.
 
 use std::{
     collections::BTreeSet,
@@ -30,10 +30,10 @@ use crate::{
     walls::{Missing, Outer, Wall, Walls},
 };
 
-/// How long a probe may take.
+/// Longest time of a probe.
 const PROBE: Duration = Duration::from_secs(20);
 
-/// How much a sandbox must hold.
+/// The walls that a sandbox must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SandboxMode {
@@ -49,15 +49,15 @@ pub enum SandboxMode {
 /// The walls could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// What is required is not there.
+    /// Walls that are required are not there.
     #[error("have the whole sandbox, which is required: {}", told(.0))]
     Missing(Vec<Missing>),
     /// Something went wrong.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// The attempt.
         what: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -84,7 +84,7 @@ fn told(missing: &[Missing]) -> String {
     missing.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// How the calling program is started again so that it calls [`crate::enter`].
+/// The way to start the calling program again so that it calls [`crate::enter`].
 #[derive(Clone, Debug)]
 pub struct Reexec {
     /// The program.
@@ -312,13 +312,13 @@ impl Sandbox {
         }
     }
 
-    /// What holds.
+    /// The walls that hold.
     #[must_use]
     pub fn walls(&self) -> &Walls {
         &self.walls
     }
 
-    /// Whether there is no wall at all.
+    /// True if there is no wall at all.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.walls.held.is_empty() && self.walls.outer == Outer::None

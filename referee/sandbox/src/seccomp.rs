@@ -118,7 +118,7 @@ const TIOCLINUX: u64 = 0x541c;
 /// shared copies.
 const FILE_SYSTEMS: [u64; 3] = [0x66, 0x58, 0x94];
 
-/// What makes or finds shared memory and queues that outlive a process.
+/// System calls that make or find shared memory and queues that outlive a process.
 const OUTLIVING: &[i64] = &[SYS_mq_open, SYS_msgget, SYS_semget, SYS_shmget];
 
 #[cfg(target_arch = "x86_64")]

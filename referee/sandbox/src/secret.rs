@@ -74,7 +74,7 @@ fn is_marked(path: &Path) -> bool {
     lgetxattr(path, MARK, &mut [0; 1]).is_ok()
 }
 
-/// Whether a file is a secret by its contents. Keys, tokens and stores are made so that only
+/// True if a file is a secret by its contents. Keys, tokens and stores are made so that only
 /// their owner may read them; a seed may be anybody's.
 fn is_secret(path: &Path, mode: u32, size: u64) -> bool {
     /// A root in hexadecimal, with the end of its line.

@@ -37,7 +37,7 @@ pub struct PreparedSandbox {
 pub struct SandboxSession {
     channel: Option<Channel>,
     cgroup: Option<Cgroup>,
-    /// Where there is no private file system.
+    /// The private folder where there is no private file system.
     private: Option<TempDir>,
     shared: Vec<PathBuf>,
     ended: Option<EndReport>,
@@ -64,7 +64,7 @@ impl SandboxSession {
         self.cgroup.as_ref()
     }
 
-    /// How the program ended, when its process has exited with `status`. Unlike the status
+    /// The end of the program, when its process has exited with `status`. Unlike the status
     /// this tells a signal from an exit code above 128, and why a program was not started.
     #[must_use]
     pub fn end(&mut self, status: ExitStatus) -> ProgramEnd {
@@ -97,15 +97,15 @@ impl SandboxSession {
         }
     }
 
-    /// What still ran half a second after the program had ended, known after [`Self::end`].
-    /// None where the program was killed.
+    /// Processes that still ran half a second after the program had ended, known after
+    /// [`Self::end`]. None where the program was killed.
     #[must_use]
     pub fn left_behind(&self) -> &[LeftProcess] {
         self.ended.as_ref().map_or(&[], |ended| &ended.left)
     }
 
-    /// What the program shares with others that see it, since it is too large for a copy of its
-    /// own. Known when the program has said something.
+    /// Files that the program shares with others that see them, since they are too large for a
+    /// copy of its own. Known when the program has said something.
     pub fn shared(&mut self) -> &[PathBuf] {
         self.hear();
         &self.shared

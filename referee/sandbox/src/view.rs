@@ -1,5 +1,5 @@
-//! Which files a sandboxed program sees. This is computed from names alone; nothing is
-//! mounted here.
+//! The files that a sandboxed program sees. This is computed from names alone; nothing is mounted
+//! here.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -20,7 +20,7 @@ use crate::{limits::ResourceLimits, machine::MACHINE, program::Program, secret};
 /// The private folder of a program in namespaces of its own, its home too.
 pub(crate) const PRIVATE: &str = "/tmp";
 
-/// Where a program in namespaces of its own has its socket. Not below a folder that it may
+/// The folder of the socket of a program in namespaces of its own. Not below a folder that it may
 /// write: landlock allows there what it allows above.
 pub(crate) const SOCKETS: &str = "/run/bot";
 
@@ -100,7 +100,7 @@ impl ViewEntry {
     }
 }
 
-/// What landlock lets the program do below a path.
+/// The access that landlock gives the program below a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Grant {
     pub(crate) path: PathBuf,
@@ -229,7 +229,7 @@ impl SandboxView {
         })
     }
 
-    /// What is mounted, parents before what lies in them.
+    /// The mounts, parents before what lies in them.
     pub(crate) fn entries(&self, limits: &ResourceLimits) -> Vec<ViewEntry> {
         let mut entries: Vec<ViewEntry> = EMPTY
             .iter()
@@ -286,7 +286,7 @@ impl SandboxView {
         entries
     }
 
-    /// Whether a hidden path lies in another one, and nothing that is shown is between them: then
+    /// True if a hidden path lies in another one, and nothing that is shown is between them: then
     /// it is gone with the other one.
     fn is_masked_with_another(&self, path: &Path) -> bool {
         self.hidden.iter().any(|above| {
@@ -295,12 +295,12 @@ impl SandboxView {
         })
     }
 
-    /// Whether a path is in what is shown of the machine.
+    /// True if a path is in what is shown of the machine.
     fn shows(&self, path: &Path) -> bool {
         is_system(path) || is_below_any(path, &self.visible)
     }
 
-    /// What landlock allows where the mounts are the first wall.
+    /// The access that landlock gives where the mounts are the first wall.
     pub(crate) fn grants_in_namespaces(entries: &[ViewEntry]) -> Vec<Grant> {
         let mut grants = vec![Grant {
             path: "/".into(),
@@ -323,8 +323,8 @@ impl SandboxView {
         grants
     }
 
-    /// What landlock allows where it is the only wall around files. It can't cover anything
-    /// below a path that it allows, so around what is hidden each neighbour is allowed.
+    /// The access that landlock gives where it is the only wall around files. It can't cover
+    /// anything below a path that it allows, so around what is hidden each neighbour is allowed.
     pub(crate) fn grants_alone(&self, private: &Path) -> Vec<Grant> {
         let mut grants = Vec::new();
         let shown = SYSTEM
@@ -398,8 +398,8 @@ impl Homes {
         Self(homes)
     }
 
-    /// Whether a folder holds more than one program's files: a home, a folder of settings
-    /// in it, the system's temporary folders, or a folder that any of these is in.
+    /// True if a folder holds more than one program's files: a home, a folder of settings in it,
+    /// the system's temporary folders, or a folder that any of these is in.
     fn is_shared(&self, folder: &Path) -> bool {
         const SHARED: &[&str] = &[
             "/boot", "/dev", "/dev/shm", "/home", "/media", "/mnt", "/proc", "/run", "/srv",
@@ -572,7 +572,7 @@ impl VisibleSearch<'_> {
 
 /// A path without symbolic links, and those that were on the way.
 struct Resolved {
-    /// Where each link lies and what it says.
+    /// The place and the target of each link.
     links: Vec<(PathBuf, PathBuf)>,
     /// The links that stand for the file itself, not for a folder on the way to it.
     ends: Vec<PathBuf>,
@@ -627,7 +627,7 @@ fn names(path: &Path) -> VecDeque<OsString> {
         .collect()
 }
 
-/// Whether a folder has a file in which programs look for what they are to run.
+/// True if a folder has a file in which programs look for what they are to run.
 fn says_what_to_run(folder: &Path) -> bool {
     const NAMES: &[&str] = &[
         "build.gradle",
@@ -671,8 +671,8 @@ fn interpreters(script: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What in the system's settings not everybody may read. A program that runs as the user
-/// that owns it could.
+/// Files and folders in the system's settings that not everybody may read. A program that runs as
+/// the user that owns it could.
 fn secrets_of_the_system() -> Vec<PathBuf> {
     let is_secret = |path: &Path| {
         fs::symlink_metadata(path).is_ok_and(|data| {
@@ -772,7 +772,7 @@ mod tests {
             SandboxView::of(program, &homes, OsStr::new("/usr/bin:/bin")).expect("all is there")
         }
 
-        /// What is visible of a program, relative to this home.
+        /// The visible files of a program, relative to this home.
         fn visible(&self, program: &Path, arguments: &[&str]) -> Vec<String> {
             let view = self.view(&Program {
                 path: program.to_owned(),

@@ -36,7 +36,7 @@ pub enum Wall {
     Ending,
     /// It can be held still while others move.
     Freezer,
-    /// What it has read of the machine's files is dropped from memory when it has ended.
+    /// The files of the machine that it has read are dropped from memory when it has ended.
     PageCache,
 }
 
@@ -76,7 +76,7 @@ impl Wall {
         }
     }
 
-    /// What a program can do without this wall.
+    /// The damage that a program can do without this wall.
     fn consequence(self) -> &'static str {
         match self {
             Self::Files => {
@@ -109,7 +109,7 @@ impl Wall {
         }
     }
 
-    /// What to do so that it holds.
+    /// The remedy, so that the wall holds.
     fn remedy(self) -> &'static str {
         match self {
             Self::Files | Self::Processes | Self::Network | Self::Ipc | Self::Disk => {
@@ -138,7 +138,7 @@ impl fmt::Display for Wall {
     }
 }
 
-/// What the namespaces of a sandbox are made with.
+/// The tool that the namespaces of a sandbox are made with.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -163,7 +163,7 @@ impl fmt::Display for Outer {
     }
 }
 
-/// Which interface of cgroups limits memory and processes.
+/// The interface of cgroups that limits memory and processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CgroupVersion {
@@ -173,42 +173,42 @@ pub enum CgroupVersion {
     V2,
 }
 
-/// Which walls hold, and how they are built.
+/// The walls that hold, and how they are built.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Walls {
-    /// What the namespaces are made with.
+    /// The tool that the namespaces are made with.
     pub outer: Outer,
     /// The version of landlock's interface, 0 without it.
     pub landlock: u8,
-    /// Which cgroups are used, if any.
+    /// The version of the cgroups that are used, if any.
     pub cgroup: Option<CgroupVersion>,
     /// The walls that hold.
     pub held: BTreeSet<Wall>,
-    /// Why others could not be built, in the system's words, where it said something.
+    /// Reasons why others could not be built, in the system's words, where it said something.
     pub reasons: BTreeMap<Wall, String>,
 }
 
 /// A wall that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// Which one.
+    /// The wall.
     pub wall: Wall,
-    /// What a bot can do without it.
+    /// The damage that a bot can do without it.
     pub consequence: String,
-    /// What to install or to delegate.
+    /// The thing to install or to delegate.
     pub remedy: String,
-    /// Why it could not be built, in the system's words.
+    /// Reason why it could not be built, in the system's words.
     pub reason: Option<String>,
 }
 
 impl Walls {
-    /// Whether this wall holds.
+    /// True if this wall holds.
     #[must_use]
     pub fn hold(&self, wall: Wall) -> bool {
         self.held.contains(&wall)
     }
 
-    /// Whether nothing is missing.
+    /// True if nothing is missing.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         Wall::ALL.iter().all(|wall| self.hold(*wall))

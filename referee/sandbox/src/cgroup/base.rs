@@ -1,4 +1,4 @@
-//! Where cgroups can be made on this machine: below the one that this process is in.
+//! The place where cgroups can be made on this machine: below the one that this process is in.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use crate::{
     walls::{CgroupVersion, Wall},
 };
 
-/// What the controllers are called, and which walls need them.
+/// Names of the controllers, each with the wall that needs it.
 const CONTROLLERS: [(&str, Wall); 3] = [
     ("memory", Wall::Memory),
     ("pids", Wall::ProcessCount),
@@ -29,7 +29,7 @@ const MAIN: &str = "main";
 #[derive(Debug)]
 pub(crate) struct CgroupBase {
     pub(super) folders: CgroupFolders,
-    /// Whether what was read can be dropped from memory.
+    /// True if what was read can be dropped from memory.
     drops_pages: bool,
     creator: Creator,
 }
@@ -37,7 +37,7 @@ pub(crate) struct CgroupBase {
 /// The result of the search for folders in which cgroups can be made.
 pub(crate) struct CgroupProbe {
     pub(crate) base: Option<CgroupBase>,
-    /// Why walls can't be had.
+    /// Reasons why walls can't be had.
     pub(crate) reasons: BTreeMap<Wall, String>,
 }
 
@@ -354,7 +354,7 @@ fn hierarchies(mountinfo: &[u8], cgroup: &[u8]) -> Hierarchies {
 
 /// A line of `mountinfo`.
 struct Mounted<'a> {
-    /// Which part of the file system is mounted.
+    /// The part of the file system that is mounted.
     root: PathBuf,
     point: PathBuf,
     kind: &'a [u8],

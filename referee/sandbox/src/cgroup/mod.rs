@@ -31,7 +31,7 @@ use crate::{
 /// The name of the cgroup inside of that of a program, see [`CgroupFolders::play`].
 const PLAY: &str = "play";
 
-/// How long removing waits for processes to end.
+/// Longest time that removing waits for processes to end.
 const REMOVAL: Duration = Duration::from_secs(5);
 
 /// A controller's folder.
@@ -297,7 +297,7 @@ impl CgroupFolders {
 #[derive(Clone, Debug)]
 pub struct Cgroup {
     pub(crate) folders: CgroupFolders,
-    /// Whether what its processes have read is to be dropped from memory.
+    /// True if what its processes have read is to be dropped from memory.
     drops_pages: bool,
 }
 
@@ -355,7 +355,7 @@ impl Cgroup {
         Ok(())
     }
 
-    /// What holds it still, ready for use: it needs nothing of this process any more.
+    /// The freezer that holds it still, ready for use: it needs nothing of this process any more.
     ///
     /// # Errors
     /// Where there is no freezer ([`Wall::Freezer`]), the program has ended, or this process
@@ -373,7 +373,7 @@ impl Cgroup {
         })
     }
 
-    /// Whether it can be held still.
+    /// True if it can be held still.
     #[must_use]
     pub fn has_freezer(&self) -> bool {
         self.folders.freezer.is_some()
@@ -434,7 +434,7 @@ impl Cgroup {
         })
     }
 
-    /// Whether one of its processes was killed because its memory was full.
+    /// True if one of its processes was killed because its memory was full.
     ///
     /// # Errors
     /// As for [`shared_memory`](Self::shared_memory).

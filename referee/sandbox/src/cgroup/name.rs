@@ -11,7 +11,7 @@ pub struct Creator {
     /// The pid namespace that the number is of.
     namespace: u64,
     process: u32,
-    /// When it started, in clock ticks since the machine did.
+    /// Time of its start, in clock ticks since the start of the machine.
     start: u64,
 }
 
@@ -45,7 +45,7 @@ impl Creator {
         format!("{PREFIX}-{namespace}-{process}-{start}-{which}")
     }
 
-    /// Who has made what has this name, if it is one of ours.
+    /// The creator of what has this name, if it is one of ours.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         let mut parts = name.split('-');
@@ -63,7 +63,7 @@ impl Creator {
         })
     }
 
-    /// Whether the asking process can tell that the creator has ended. Where it could not ask,
+    /// True if the asking process can tell that the creator has ended. Where it could not ask,
     /// it can't tell.
     #[must_use]
     pub fn is_gone(&self, asking: &Self) -> bool {
@@ -72,7 +72,7 @@ impl Creator {
     }
 }
 
-/// When a process started. Nothing if there is none, or one that has ended already.
+/// Time of a process's start. Nothing if there is none, or one that has ended already.
 ///
 /// # Errors
 /// It could not be asked for.

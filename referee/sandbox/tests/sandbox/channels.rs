@@ -1,4 +1,5 @@
-//! What a program could tell another one, or its own next process, through what both see.
+//! Tests of the messages that a program could send another one, or its own next process, through
+//! what both see.
 
 use std::{
     fs,
@@ -14,13 +15,13 @@ use crate::common::{
     Running, attack, held_by, kinds, open_folder, python, run, sandbox, script, start, text,
 };
 
-/// How far apart the pages are by which bits are told, so that reading one of them does not bring
+/// Distance between the pages by which bits are told, so that reading one of them does not bring
 /// the next one into memory.
 const APART: usize = 64;
 const BITS: usize = 8;
 
-/// Whether pages of a file are in memory, asked without reading them. Other programs ask for that
-/// here: those that map or read files need unsafe code.
+/// A program that tells whether pages of a file are in memory, asked without reading them. Other
+/// programs ask for that here: those that map or read files need unsafe code.
 const LOOK: &str = r"
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -73,7 +74,7 @@ fn drop_pages(path: &Path) {
     look("drop(sys.argv[1])", &[text(path)]);
 }
 
-/// How many of the marked pages of a file are in memory.
+/// Number of the marked pages of a file that are in memory.
 fn marked(path: &Path) -> usize {
     look("print(marked(sys.argv[1]))", &[text(path)])
         .parse()
@@ -143,8 +144,8 @@ fn what_a_bot_reads_before_it_plays_stays_in_memory() {
     }
 }
 
-/// Whether a system call tells what is in memory, or changes it, or does anything by which one
-/// program hears of another. Each line is one of them.
+/// A program that tries system calls which could tell what is in memory, or change it, or do
+/// anything by which one program hears of another. Each line is one of them.
 const ASKS: &str = r"
 import ctypes, errno, fcntl, mmap, os, struct, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -269,7 +270,7 @@ print('SUCCEEDED')";
     }
 }
 
-/// Where a file is, as two numbers.
+/// A program that tells which file a path leads to, as two numbers.
 const WHERE: &str = "import os, sys; s = os.stat(sys.argv[1]); print(s.st_dev, s.st_ino)";
 
 #[test]
@@ -360,7 +361,7 @@ assert open('/dev/zero', 'rb').read(1) == bytes(1)";
     }
 }
 
-/// What the machine does can't be read while it does it.
+/// A program that looks for files that tell what the machine does while it does it.
 const READS_LOAD: &str = r"
 import os, time
 names = ['diskstats', 'interrupts', 'loadavg', 'meminfo', 'pressure/cpu', 'softirqs', 'stat',

@@ -110,7 +110,7 @@ pub(crate) struct Running {
     pub(crate) session: SandboxSession,
 }
 
-/// What a program has left.
+/// The result of a program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) end: ProgramEnd,
@@ -168,7 +168,7 @@ pub(crate) fn run(sandbox: &Sandbox, program: &Program) -> Ran {
     ran
 }
 
-/// Whether an attack succeeds.
+/// True if an attack succeeds.
 pub(crate) fn attack(sandbox: &Sandbox, text: &str, arguments: &[&str]) -> bool {
     run(sandbox, &script(text, arguments)).succeeded()
 }

@@ -1,4 +1,4 @@
-//! How a sandboxed program ends, and that everything ends with it.
+//! Tests of the end of a sandboxed program, and that everything ends with it.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},

@@ -109,7 +109,7 @@ fn runs_well(program: &Program) {
     }
 }
 
-/// Whether a program is installed. Python and a compiler for C++ are what the tests need
+/// True if a program is installed. Python and a compiler for C++ are what the tests need
 /// anyway; the others are tested where they are.
 fn is_installed(name: &str) -> bool {
     let there = Command::new(name).arg("--version").output().is_ok();
