@@ -1,5 +1,5 @@
-//! What a question costs in each language: the same sample bot, written with each
-//! kit, plays Connect Four against the same opponent, one game at a time.
+//! The cost of a question in each language: the same sample bot, written with each kit,
+//! plays Connect Four against the same opponent, one game at a time.
 //!
 //! `cargo xtask bench languages` builds the samples and runs this; BENCH_SAMPLES has a
 //! line `NAME=COMMAND` for each, the first of which is what the others are compared
@@ -129,7 +129,7 @@ fn launched(command: &str) -> Arc<Bot> {
     Arc::new(Bot::launched(launch, Handle::current()))
 }
 
-/// How long this seat took for each answer but `Ready`; it must have committed no foul.
+/// Durations of all answers of this seat but `Ready`; it must have committed no foul.
 fn thoughts(record: &Record, of: Seat) -> Vec<f64> {
     let mut times = Vec::new();
     for event in &record.events {

@@ -1,4 +1,4 @@
-//! What the referee costs, beside what the transport alone costs, in one run.
+//! The cost of the referee, beside the cost of the transport alone, in one run.
 //!
 //! `cargo xtask bench overhead` builds everything with link-time optimisation
 //! and runs this. Ratios are what counts: the machine is the same for both
@@ -52,19 +52,19 @@ use tonic::{Request, Response, Status, Streaming, body::Body, client::Grpc, tran
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long each figure is measured each time.
+/// Time that each figure is measured each time.
 const WINDOW: Duration = Duration::from_secs(1);
-/// How many times the sides of a ratio take turns: short and often, since a
+/// Number of times that the sides of a ratio take turns: short and often, since a
 /// machine's speed drifts.
 const TURNS: usize = 13;
 /// As in a game of Connect Four: a GetPoint on an 11 by 11 board, a Point.
 const QUESTION_BYTES: usize = 165;
 const ANSWER_BYTES: usize = 10;
-/// How many questions a seat is asked in a random game of Connect Four, the
-/// first among them; nobody opens a stream for fewer.
+/// Number of questions to a seat in a random game of Connect Four, the first among them;
+/// nobody opens a stream for fewer.
 const QUESTIONS_A_GAME: u64 = 13;
 const FOR_EVER: u64 = u64::MAX;
-/// How many games are held open to measure the memory of one.
+/// Number of games that are held open to measure the memory of one.
 const PARKED: u64 = 500;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const CONNECT_FOUR: &str = "connect_four";
@@ -447,7 +447,7 @@ fn launch(sandbox: Option<Arc<Sandbox>>) -> Launch {
     }
 }
 
-/// How much memory the referee needs for a game that is running.
+/// Memory that the referee needs for a game that is running.
 async fn memory() {
     let folder = tempfile::tempdir().expect("a folder");
     let servers = ["a", "b"].map(|name| Server::start("serve-parked", folder.path(), name));
@@ -495,7 +495,7 @@ async fn medians<const N: usize>(mut turn: impl AsyncFnMut() -> [f64; N]) -> [f6
     })
 }
 
-/// What has been counted so far.
+/// Counts so far.
 #[derive(Default)]
 struct Counts {
     questions: AtomicU64,
@@ -547,8 +547,8 @@ impl Counts {
     }
 }
 
-/// What is compared: servers that send every message back, and the house's random bot,
-/// a process of each for every seat.
+/// The sides that are compared: servers that send every message back, and the house's
+/// random bot, a process of each for every seat.
 struct Sides {
     folder: TempDir,
     echo: Vec<Server>,
@@ -725,7 +725,7 @@ impl EchoStream {
 struct Server {
     child: Child,
     socket: PathBuf,
-    /// What it said when it was listening.
+    /// The line that it printed when it was listening.
     said: String,
 }
 

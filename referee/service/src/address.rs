@@ -1,4 +1,4 @@
-//! Where a bot listens.
+//! The address that a bot listens at.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 

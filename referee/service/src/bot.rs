@@ -31,25 +31,25 @@ use crate::{
 /// A program that plays, and where to find it.
 pub struct Bot {
     source: BotSource,
-    /// How its address is dialled.
+    /// Settings for dialling its address.
     dial: BotDial,
-    /// How long connecting may take.
+    /// Longest time for connecting.
     connect_limit: Duration,
     state: Mutex<BotState>,
     changed: Notify,
-    /// What each runtime thread has spent on its connections.
+    /// Time that each runtime thread has spent on its connections.
     busy: Mutex<HashMap<ShardId, Arc<BusyTime>>>,
     excuses: Arc<Excuses>,
     identity: Option<String>,
     number: u64,
-    /// Whether it has answered since it was last found to be gone, where it runs somewhere.
+    /// True if it has answered since it was last found to be gone, where it runs somewhere.
     has_answered: AtomicBool,
 }
 
-/// How often a service that is gone is tried again.
+/// Interval at which a service that is gone is tried again.
 const SERVICE_PAUSE: Duration = Duration::from_millis(50);
 
-/// How many bots there are in this process.
+/// Number of bots that were made in this process.
 static BOTS: AtomicU64 = AtomicU64::new(0);
 
 enum BotSource {
@@ -65,9 +65,9 @@ struct BotState {
     /// Those that play no further game too, until nothing is left of them.
     instances: Vec<Arc<Instance>>,
     started: u64,
-    /// How many are being started now.
+    /// Number of processes that are being started now.
     starting: usize,
-    /// How many games a process can play at once, as the last one said.
+    /// Number of games that a process can play at once, as the last one said.
     capacity: u64,
 }
 
@@ -75,10 +75,10 @@ struct BotState {
 struct Instance {
     address: Address,
     process: Option<BotProcess>,
-    /// How many games it can play at once; 0 until one of this bot's
-    /// processes has said so.
+    /// Number of games that it can play at once; 0 until one of this bot's processes has said
+    /// so.
     capacity: AtomicU64,
-    /// Whether it has been ready to play before.
+    /// True if it has been ready to play before.
     proven: AtomicBool,
     playing: AtomicU64,
     retired: AtomicBool,
@@ -96,7 +96,7 @@ pub(crate) struct GameSlot {
     pub(crate) connection: BotConnection,
 }
 
-/// Why a bot has no slot for a game, and will not have one.
+/// Reason why a bot has no slot for a game, and will not have one.
 #[derive(Debug)]
 pub(crate) enum NoSlot {
     /// It can't be started or reached.
@@ -165,7 +165,7 @@ impl Bot {
         self
     }
 
-    /// Which bot it is, as far as that is known.
+    /// The identity of the bot, as far as that is known.
     pub(crate) fn identity(&self) -> Option<String> {
         self.identity.clone()
     }
@@ -186,7 +186,7 @@ impl Bot {
         Some(launch.sandbox.as_ref()?.walls().to_string())
     }
 
-    /// How many processes it has been started in.
+    /// Number of processes that it has been started in.
     #[must_use]
     pub fn started(&self) -> u64 {
         self.state.lock().started
@@ -445,7 +445,7 @@ impl Drop for StartingProcess<'_> {
     }
 }
 
-/// What is to be done so that there is a slot.
+/// The next step, so that there is a slot.
 enum NextStep {
     Ready,
     Wait,
@@ -469,13 +469,13 @@ impl Instance {
         })
     }
 
-    /// Whether no game will be played on it any more.
+    /// True if no game will be played on it any more.
     fn is_over(&self) -> bool {
         self.retired.load(Ordering::Relaxed)
             || self.process.as_ref().is_some_and(BotProcess::has_ended)
     }
 
-    /// Whether nothing is left of it.
+    /// True if nothing is left of it.
     fn is_gone(&self) -> bool {
         match &self.process {
             Some(process) => process.is_gone(),
@@ -483,7 +483,7 @@ impl Instance {
         }
     }
 
-    /// Whether it can play one more game.
+    /// True if it can play one more game.
     fn has_room(&self) -> bool {
         let capacity = self.capacity.load(Ordering::Relaxed);
         self.playing.load(Ordering::Relaxed) < capacity.max(1)
@@ -524,8 +524,8 @@ impl GameSlot {
         bot.changed.notify_waiters();
     }
 
-    /// Whether the process had been ready to play before this game began. If so and it
-    /// has ended since, that is no foul in this game.
+    /// True if the process had been ready to play before this game began. If so and it has
+    /// ended since, that is no foul in this game.
     pub(crate) const fn was_proven(&self) -> bool {
         self.proven
     }
@@ -558,7 +558,7 @@ impl GameSlot {
         self.resting.wakes();
     }
 
-    /// Why the connection broke.
+    /// The reason why the connection broke, as a foul of the bot.
     ///
     /// # Errors
     ///

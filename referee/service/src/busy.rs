@@ -1,5 +1,5 @@
-//! How long a thread is kept busy by the connections of one bot, so that no bot is excused by
-//! a delay that it caused itself.
+//! The time that a thread is kept busy by the connections of one bot, so that no bot is
+//! excused by a delay that it caused itself.
 
 use std::{
     collections::VecDeque,
@@ -16,9 +16,9 @@ use crate::heartbeat::{Heartbeat, LateBeat};
 
 /// Less than this between two beats of the thread is not remembered.
 const NOTABLE: Duration = Duration::from_millis(1);
-/// How many times between two beats are remembered.
+/// Number of times between two beats that are remembered.
 const MEMORY: usize = 256;
-/// Who has caused more than this share of a stall has caused the stall.
+/// A bot that has caused more than this share of a stall has caused the stall.
 const OWN_SHARE: u32 = 4;
 
 /// The time that one thread has spent on the connections of one bot.
@@ -32,7 +32,7 @@ pub(crate) struct BusyTime {
 struct BusyHistory {
     /// The beat that was waited for when time was added last.
     beat: u64,
-    /// What was added while it was waited for.
+    /// Time that was added while it was waited for.
     busy: Duration,
     before: VecDeque<(u64, Duration)>,
 }
@@ -73,8 +73,8 @@ impl BusyTime {
         found.map_or(Duration::ZERO, |(_, busy)| *busy)
     }
 
-    /// What a stall may excuse of this bot's delay: nothing if the bot has caused the stall,
-    /// else the stall within these moments without what was spent on the bot.
+    /// The part of this bot's delay that a stall may excuse: nothing if the bot has caused
+    /// the stall, else the stall within these moments without what was spent on the bot.
     pub(crate) fn excused(
         &self,
         stall: &LateBeat,

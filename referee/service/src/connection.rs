@@ -16,20 +16,20 @@ use crate::{
     traffic::{HEADERS_LIMIT, Metered, Traffic},
 };
 
-/// What a shortage keeps us from here.
+/// The step that a shortage keeps us from here.
 pub(crate) const OPENING: &str = "open a connection";
 
 /// A connection that is open.
 #[derive(Clone, Debug)]
 pub(crate) struct BotConnection {
     pub(crate) channel: Channel,
-    /// What the bot has sent on it.
+    /// The traffic that the bot has sent on it.
     pub(crate) traffic: Arc<Traffic>,
-    /// What this thread has spent on the bot.
+    /// Time that this thread has spent on the bot.
     pub(crate) busy: Arc<BusyTime>,
 }
 
-/// How a connection that was open broke.
+/// The break of a connection that was open.
 #[derive(Debug)]
 pub(crate) enum Broken {
     /// In these words. How the bot's process ended may say more.
@@ -38,7 +38,7 @@ pub(crate) enum Broken {
     ByUs(Shortage),
 }
 
-/// Why there is no connection to a bot.
+/// Reason why there is no connection to a bot.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// Nothing answers there, or not the bot.

@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 /// A referee's thread has time for the games of so many cores.
 const GAMES_OF: usize = 8;
 
-/// How many cores this process may use. So many games are played at once if nobody says:
-/// one bot of a game thinks at a time.
+/// Number of cores that this process may use. So many games are played at once if nobody
+/// says: one bot of a game thinks at a time.
 #[must_use]
 pub fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
@@ -24,7 +24,7 @@ pub fn referee_threads() -> usize {
     (core_count() / 2).max(1)
 }
 
-/// How the cores that this process may use are divided.
+/// The division of the cores that this process may use.
 #[derive(Clone, Debug)]
 pub struct Cores {
     /// Those of the referee's threads: one thread each.
@@ -76,7 +76,7 @@ impl BotCores {
         ))
     }
 
-    /// How many there are.
+    /// Number of cores.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.lock().len()

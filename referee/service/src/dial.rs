@@ -1,4 +1,4 @@
-//! How a bot's address is dialled: with or without TLS, and only if that is allowed.
+//! The dialling of a bot's address: with or without TLS, and only if that is allowed.
 
 use std::{borrow::Cow, io, os::unix::fs::FileTypeExt as _, path::Path, sync::Arc, time::Duration};
 
@@ -11,18 +11,18 @@ use tokio::{
 
 use crate::{address::Address, proc::belongs_to};
 
-/// How many bytes wait at each end of a pipe in memory, as in a Unix socket.
+/// Number of bytes that wait at each end of a pipe in memory, as in a Unix socket.
 const PIPE: usize = 64 * 1024;
-/// How long to wait where a listener's queue is full.
+/// Pause where a listener's queue is full.
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
-/// How bots that run somewhere are dialled.
+/// Settings for dialling bots that run somewhere.
 #[derive(Clone, Debug, Default)]
 pub struct BotDial {
-    /// Whom we trust at `grpcs://` addresses, and what we show there. Without it they are
-    /// refused.
+    /// The authorities that we trust at `grpcs://` addresses, and the certificate that we
+    /// show there. Without TLS files such addresses are refused.
     pub tls: Option<ClientTls>,
-    /// Which addresses may be dialled; all of them, if there is no list.
+    /// The addresses that may be dialled; all of them, if there is no list.
     pub allowed: Option<Arc<AllowList>>,
     /// The user whose process must listen at a Unix socket; any user's may, if there is none.
     pub user: Option<u32>,
@@ -36,7 +36,7 @@ pub(crate) trait BotSocket: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> BotSocket for S {}
 
 impl BotDial {
-    /// Whether this address may be dialled now. [`BotDial::open`] looks again at what it
+    /// Checks that this address may be dialled now. [`BotDial::open`] looks again at what it
     /// dials: a name may lead elsewhere by then.
     ///
     /// # Errors
@@ -147,8 +147,8 @@ async fn dial_unix(path: &Path) -> io::Result<UnixStream> {
     }
 }
 
-/// Whether a process of this user listens on a socket. A link may lead to a socket of another
-/// bot, but not to one of the same user.
+/// Checks that a process of this user listens on a socket. A link may lead to a socket of
+/// another bot, but not to one of the same user.
 fn check_user(socket: &UnixStream, user: u32) -> io::Result<()> {
     // For a connected socket these are of the process that called listen (unix(7)).
     let found = socket.peer_cred()?.uid();
@@ -160,8 +160,8 @@ fn check_user(socket: &UnixStream, user: u32) -> io::Result<()> {
     )))
 }
 
-/// Whether the bot itself listens on its socket, and not somebody else, to whom a link or a
-/// socket of that name leads.
+/// Checks that the bot itself listens on its socket, and not somebody else, to whom a link or
+/// a socket of that name leads.
 fn check_listener(path: &Path, socket: &UnixStream, leader: u32) -> io::Result<()> {
     if !std::fs::symlink_metadata(path)?.file_type().is_socket() {
         return Err(io::Error::other(

@@ -1,4 +1,4 @@
-//! How often a bot was excused for a late answer, and whether that can be chance.
+//! The number of times that a bot was excused for a late answer, and whether that can be chance.
 //!
 //! Delays of a busy machine come by chance, as often as they come. Stops of this process
 //! ([`crate::stops`]) do not: somebody sends a signal. That may be a person, but hardly again
@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use referee_core::{Foul, ThinkingTime};
 use tokio::time::Instant;
 
-/// Whose probability is below this is no chance.
+/// An event whose probability is below this is no chance.
 const CHANCE: f64 = 1e-6;
 /// In this share of the answers of a bot people may stop the referee: three such answers in
 /// a row, or five among a hundred, are no chance.
@@ -28,22 +28,22 @@ pub struct Excuses {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// How many took nine tenths of their limit or more.
+    /// Number of answers that took nine tenths of their limit or more.
     near: u64,
-    /// How many would have been late without an excuse.
+    /// Number of answers that would have been late without an excuse.
     excused: u64,
-    /// How many different delays these were, other than stops: one may excuse a bot in many
+    /// Number of different delays among these, other than stops: one may excuse a bot in many
     /// games.
     delays: u64,
     /// The last of them.
     last: Option<Excuse>,
-    /// How many different stops excused an answer.
+    /// Number of different stops that excused an answer.
     stops: u64,
     /// The number of the last one.
     last_stop: u64,
 }
 
-/// What excuses an answer: the referee could do nothing from one moment to another.
+/// The excuse for an answer: the referee could do nothing from one moment to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Excuse {
     pub(crate) from: Instant,
@@ -60,7 +60,7 @@ impl Excuse {
 }
 
 impl Excuses {
-    /// How many answers were excused.
+    /// Number of answers that were excused.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.lock().excused

@@ -1,4 +1,4 @@
-//! How late the referee itself is. Every runtime thread that judges time sets a timer again
+//! The delay of the referee itself. Every runtime thread that judges time sets a timer again
 //! and again and measures how late it is woken, so that no bot loses by a delay of ours.
 
 use std::{
@@ -17,9 +17,9 @@ use crate::stops::Stops;
 
 /// From one beat to the next.
 pub(crate) const BEAT: Duration = Duration::from_millis(5);
-/// How late a timer may be on a thread that is not held up.
+/// Longest delay of a timer on a thread that is not held up.
 const USUAL: Duration = Duration::from_millis(2);
-/// How many stalls are remembered.
+/// Number of stalls that are remembered.
 const MEMORY: usize = 4096;
 
 /// One thread's stalls. Cheap to clone; all clones are the same.
@@ -31,7 +31,7 @@ struct SharedBeats {
     /// The number of the beat that is waited for.
     beat: AtomicU64,
     beats: Mutex<Beats>,
-    /// Where it is known whether a stall was a stop of the whole process.
+    /// The stops of the whole process, where it is known whether a stall was one.
     stops: Option<Stops>,
 }
 
@@ -49,14 +49,14 @@ struct Beats {
 pub(crate) struct LateBeat {
     /// The number of the beat that was late.
     pub(crate) beat: u64,
-    /// When it was due.
+    /// Moment at which it was due.
     pub(crate) from: Instant,
-    /// When it came; now, if it has not come yet.
+    /// Moment at which it came; now, if it has not come yet.
     pub(crate) to: Instant,
 }
 
 impl LateBeat {
-    /// How long it was within these moments.
+    /// Duration of it within these moments.
     pub(crate) fn within(&self, since: Instant, until: Instant) -> Duration {
         let (from, to) = (self.from.max(since), self.to.min(until));
         to.saturating_duration_since(from)

@@ -16,36 +16,36 @@ use crate::{
     stream::{SeatStream, TimedReply},
 };
 
-/// How often a game is begun: more often than any bot has processes that may have died.
+/// Most times that a game is begun: more often than any bot has processes that may have died.
 const MOST_ATTEMPTS: u32 = 1000;
-/// How long a bot has to close its stream when the game is over.
+/// Longest time until a bot closes its stream when the game is over.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
 /// A game and who is to play it.
 #[derive(Clone)]
 pub struct SeatedGame {
-    /// What is to be played.
+    /// The game that is to be played.
     pub fixture: Fixture,
-    /// Who sits where, in order of the seats.
+    /// The bots, in order of the seats.
     pub bots: Vec<Arc<Bot>>,
     /// Gets its public events while it is played.
     pub watch: Option<mpsc::UnboundedSender<Live>>,
 }
 
-/// What everybody may know of a game while it is played.
+/// An event of a game that everybody may know of while it is played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Live {
     /// It begins. If it is played again, what was told before is void.
     Started,
     /// A seat answered in a way that everybody may see.
     Played {
-        /// Who.
+        /// The seat.
         seat: Seat,
         /// The question's number.
         number: u32,
         /// The answer in the game's notation.
         notation: String,
-        /// How long it took.
+        /// Duration of the answer.
         thought: Duration,
     },
 }
@@ -142,7 +142,7 @@ impl SeatedGame {
         }
     }
 
-    /// What is said of each bot, if anything is of any.
+    /// The text about each bot, if there is one about any.
     fn of_bots(&self, say: impl Fn(&Bot) -> Option<String>) -> PerSeat<Option<String>> {
         let words: Vec<Option<String>> = self.bots.iter().map(|bot| say(bot)).collect();
         if words.iter().all(Option::is_none) {
@@ -256,7 +256,7 @@ impl SeatedGame {
     }
 }
 
-/// Whether nothing more is played with the process after this foul.
+/// True if nothing more is played with the process after this foul.
 const fn retires(kind: FoulKind) -> bool {
     match kind {
         FoulKind::Unreachable
@@ -295,13 +295,13 @@ impl SeatState {
     }
 }
 
-/// What came back from a seat.
+/// The reply of a seat.
 pub(crate) struct SeatAnswer {
     pub(crate) about: AboutAnswer,
     pub(crate) heard: Result<SeatReply, Lost>,
 }
 
-/// Which question was answered, and how fast.
+/// The question that was answered, and the duration of the answer.
 #[derive(Clone, Copy)]
 pub(crate) struct AboutAnswer {
     seat: Seat,
@@ -309,7 +309,7 @@ pub(crate) struct AboutAnswer {
     pub(crate) thought: ThinkingTime,
 }
 
-/// Why a process answers no more, for a reason that is not the bot's.
+/// The reason why a process answers no more, which is not the bot's fault.
 pub(crate) enum Lost {
     /// It had ended before the game began: it had played others before.
     Before,

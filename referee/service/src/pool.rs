@@ -27,7 +27,7 @@ pub struct ShardId(ThreadId);
 pub struct Shard {
     /// Its name.
     pub id: ShardId,
-    /// How late it is.
+    /// Its heartbeat, which measures how late it is.
     pub heartbeat: Heartbeat,
     /// The streams of games that are over, as long as their bots have not closed them.
     pub closing: TaskTracker,
@@ -171,13 +171,13 @@ impl Pool {
         delays.max().expect("a pool has a thread")
     }
 
-    /// How many games are being played on all threads.
+    /// Number of games that are being played on all threads.
     #[must_use]
     pub fn running(&self) -> usize {
         self.shards.iter().map(|shard| shard.games.len()).sum()
     }
 
-    /// How many tasks are alive on all threads, the heartbeats among them.
+    /// Number of tasks that are alive on all threads, the heartbeats among them.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.shards
@@ -196,7 +196,7 @@ impl Drop for Pool {
     }
 }
 
-/// What ran was cut off: its thread has ended, or it panicked.
+/// The work was cut off: its thread has ended, or it panicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the game was cut off")]
 pub struct CutOff;

@@ -1,4 +1,4 @@
-//! Whether a bot that somebody else starts is there yet.
+//! The presence of a bot that somebody else starts: whether it is there yet.
 
 use std::{io, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
     probe::Probe,
 };
 
-/// How long a server that does not let us in may take to say so. With TLS 1.3 a handshake is
+/// Longest time until a server that does not let us in says so. With TLS 1.3 a handshake is
 /// done for a client before the server has looked at its certificate (RFC 8446, section 2).
 const REFUSAL: Duration = Duration::from_millis(500);
 
@@ -29,7 +29,7 @@ pub enum BotPresence {
 }
 
 impl BotDial {
-    /// How far a bot can be reached now. It takes so long at most.
+    /// The presence of a bot: how far it can be reached now. The look takes so long at most.
     pub async fn presence(&self, address: &Address, within: Duration) -> BotPresence {
         let deadline = Instant::now() + within;
         match timeout_at(deadline, self.is_let_in(address)).await {

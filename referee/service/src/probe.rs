@@ -67,7 +67,7 @@ pub struct ProbeStream {
     heartbeat: Heartbeat,
 }
 
-/// What came back from a question on a stream.
+/// The reply to a question on a stream.
 #[derive(Clone, Debug)]
 pub struct ProbeReply {
     /// The response.
@@ -76,7 +76,7 @@ pub struct ProbeReply {
     pub thought: ThinkingTime,
 }
 
-/// What a bot says of its health.
+/// The health of a bot, as it reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {
     /// It serves.
@@ -172,8 +172,8 @@ impl Probe {
         }
     }
 
-    /// Whether a server of gRPC answers: with its health, unless that is that it does not serve, or
-    /// with any status, as one without a health service does.
+    /// Checks that a server of gRPC answers: with its health, unless that is that it does not
+    /// serve, or with any status, as one without a health service does.
     ///
     /// # Errors
     ///

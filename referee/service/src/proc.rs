@@ -13,16 +13,16 @@ use procfs::process::{Process, Stat, Task, all_processes};
 pub use crate::shortage::OrShortage;
 use crate::shortage::found;
 
-/// How many descendants of one process are looked at.
+/// Most descendants of one process that are looked at.
 const MOST_DESCENDANTS: usize = 10_000;
 
 /// The processor time that several processes have used up to a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTime {
-    /// What the living threads have run or waited for a core: a process that computes on a
-    /// busy machine does not get a whole core.
+    /// Time that the living threads have run or waited for a core: a process that computes on
+    /// a busy machine does not get a whole core.
     pub scheduled: Duration,
-    /// What all threads have run, those that have ended included.
+    /// Time that all threads have run, those that have ended included.
     pub ran: Duration,
 }
 
@@ -57,7 +57,7 @@ impl CpuTime {
     }
 }
 
-/// How long the threads of several processes have waited for a core up to a moment: on a
+/// Time that the threads of several processes have waited for a core up to a moment: on a
 /// machine that nobody else uses they would not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoreWait(BTreeMap<i32, BTreeMap<i32, Duration>>);
@@ -82,7 +82,7 @@ impl CoreWait {
         Ok(Self(waits))
     }
 
-    /// How long they have waited since an earlier moment: of each process the thread that
+    /// Time that they have waited since an earlier moment: of each process the thread that
     /// waited longest, since threads wait side by side, and processes for each other.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Duration {
@@ -148,7 +148,7 @@ pub fn memory_of_family(leader: u32) -> OrShortage<u64> {
     Ok(sum)
 }
 
-/// Whether a process is this leader, in its process group, or a descendant of one that is.
+/// True if a process is this leader, in its process group, or a descendant of one that is.
 /// Reads a file for each of its ancestors.
 ///
 /// # Errors
@@ -244,7 +244,7 @@ fn children_of(process: Option<&Process>) -> OrShortage<Vec<u32>> {
     Ok(children)
 }
 
-/// What all threads of a process have run and waited to run, where the system counts it
+/// Time that all threads of a process have run and waited to run, where the system counts it
 /// (`Documentation/scheduler/sched-stats.rst` of Linux).
 fn scheduled(id: i32) -> OrShortage<Duration> {
     let mut nanos = 0;

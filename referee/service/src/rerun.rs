@@ -16,7 +16,7 @@ use crate::{
     stream::SeatStream,
 };
 
-/// What a bot did at one question of a part, other than question 0.
+/// The reaction of a bot to one question of a part, other than question 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reanswer {
     /// The number of the move in the whole game, from 1.
@@ -31,7 +31,7 @@ pub struct Reanswer {
     pub limit: Duration,
 }
 
-/// How a rerun ended.
+/// The end of a rerun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RerunEnd {
     /// It was asked every question.
@@ -44,7 +44,7 @@ pub enum RerunEnd {
 }
 
 impl Reanswer {
-    /// Whether it made the same move.
+    /// True if it made the same move.
     #[must_use]
     pub fn is_same(&self) -> bool {
         self.now.is_ok() && self.now.as_ref().ok() == self.then.as_ref()
@@ -84,11 +84,11 @@ pub async fn rerun(
 struct RerunSeat {
     path: &'static str,
     largest: usize,
-    /// How long a bot may take to start.
+    /// Longest time for the start of a bot.
     start: Duration,
     bot: Arc<Bot>,
     shard: Shard,
-    /// What is sent first on a new stream: all calls so far, with the seat's answers.
+    /// Messages that are sent first on a new stream: all calls so far, with the seat's answers.
     before: Vec<Bytes>,
     /// The stream, if there is one on which the bot knows what was played so far.
     seat: Option<SeatState>,

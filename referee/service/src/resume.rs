@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use referee_games::SeatReply;
 
-/// How long a resumed bot may take for its first answer. It first has the time to start
-/// on top of the limit. Where its answer took longer than the limit alone, nobody knows
-/// what the start took of it: it is resumed once more, and asked when it has surely started.
+/// The time that a resumed bot has for its first answer. The bot first has the time to start
+/// on top of the limit. Where its answer took longer than the limit alone, nobody knows what
+/// the start took of it: it is resumed once more, and asked when it has surely started.
 #[derive(Debug)]
 pub struct Resumption {
     start_limit: Duration,
@@ -24,13 +24,13 @@ impl Resumption {
         }
     }
 
-    /// How long to wait on the new stream before the first question.
+    /// Pause on the new stream before the first question.
     #[must_use]
     pub const fn settle(&self) -> Option<Duration> {
         self.settle
     }
 
-    /// How much longer than its limit the first question may take.
+    /// Time that the first question may take beyond its limit.
     #[must_use]
     pub const fn extra(&self) -> Duration {
         match self.settle {
@@ -39,7 +39,7 @@ impl Resumption {
         }
     }
 
-    /// Whether the bot must be resumed and asked once more before its answer is judged.
+    /// True if the bot must be resumed and asked once more before its answer is judged.
     pub fn must_repeat(&mut self, heard: &SeatReply, thought: Duration, limit: Duration) -> bool {
         let repeat =
             self.settle.is_none() && thought >= limit && matches!(heard, SeatReply::Answer(_));

@@ -32,19 +32,19 @@ use crate::{Address, Bot, BotDial, GameError, Live, Pool, SeatedGame};
 const MESSAGES: [(&str, usize); 1] = [("/arena.v1.Referee/PlayGame", 1024 * 1024)];
 /// The largest question about its health, and of reflection, in bytes.
 const LARGEST_QUESTION: usize = 4096;
-/// How long it may take to find out where the name of a bot's host leads.
+/// Longest time to find out where the name of a bot's host leads.
 const RESOLVE_LIMIT: Duration = Duration::from_secs(10);
 
 /// The options of the service.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// How many threads games are played on.
+    /// Number of threads that games are played on.
     pub threads: usize,
-    /// How many games it plays at once; further ones are refused.
+    /// Most games that it plays at once; further ones are refused.
     pub max_games: usize,
-    /// How long running games may go on when it is asked to stop.
+    /// Longest time that running games may go on when it is asked to stop.
     pub grace: Duration,
-    /// Who may call it, and which bots it may dial.
+    /// The callers that it lets in, and the bots that it may dial.
     pub access: ServiceAccess,
 }
 
@@ -56,13 +56,13 @@ pub struct ServiceAccess {
     pub tls: Option<ServerTls>,
     /// Callers must have one of these tokens, except for questions about its health.
     pub tokens: Option<TokenFile>,
-    /// How much the listener takes.
+    /// Bounds of the listener.
     pub bounds: Bounds,
-    /// How bots are dialled.
+    /// Settings for dialling bots.
     pub bots: BotDial,
 }
 
-/// Why the service can't run.
+/// Reason why the service can't run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The system can't start a thread.
@@ -332,7 +332,7 @@ fn limit(name: &str, given: Option<prost_types::Duration>) -> Result<Option<Dura
     Ok(time)
 }
 
-/// What stands in events, logs and the record: short, and fit to be shown.
+/// Checks that the names in events, logs and the record are short and fit to be shown.
 fn check_names(spec: &GameSpec) -> Result<(), Status> {
     const LONGEST: usize = 200;
     let players = spec.players.iter().map(|player| ("players", &player.name));

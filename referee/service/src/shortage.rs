@@ -1,5 +1,4 @@
-//! What this machine has run out of: open files, processes, memory. That is never a bot's
-//! fault.
+//! The shortages of this machine: open files, processes, memory. That is never a bot's fault.
 
 use std::{error::Error, fs::File, io, time::Duration};
 
@@ -7,8 +6,8 @@ use nix::libc;
 use procfs::ProcError;
 use referee_sandbox::is_lack;
 
-/// How long a game waits for what this machine has run out of, and how long it waits at first
-/// before it tries again.
+/// Longest wait of a game for what this machine has run out of, and the pauses between its
+/// tries: the first and the longest.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -19,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub struct Shortage {
     what: &'static str,
     error: io::Error,
-    /// Whether the error says itself what to do.
+    /// True if the error says itself what to do.
     is_explained: bool,
 }
 
@@ -72,8 +71,8 @@ impl Shortage {
         None
     }
 
-    /// What this machine lacks now, found by opening a file. For failures that don't tell their
-    /// cause: a name that could not be resolved, a program that did not start.
+    /// The present shortage of this machine, found by opening a file. For failures that don't
+    /// tell their cause: a name that could not be resolved, a program that did not start.
     #[expect(
         clippy::disallowed_methods,
         reason = "what is opened has no end and no content"
@@ -129,8 +128,8 @@ impl ShortageWait {
 /// never an answer: nobody is judged by it.
 pub type OrShortage<T> = Result<T, Shortage>;
 
-/// What was found in `/proc`; none where there is nothing that this user may see: most often the
-/// process has ended.
+/// The result of a question to `/proc`; none where there is nothing that this user may see: most
+/// often the process has ended.
 pub(crate) fn found<T>(asked: Result<T, ProcError>) -> OrShortage<Option<T>> {
     match asked {
         Ok(found) => Ok(Some(found)),
@@ -175,7 +174,7 @@ pub(crate) fn no_walls(why: String) -> Shortage {
     }
 }
 
-/// What to do.
+/// The advice for the user.
 fn advice(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::EMFILE) => "allow more open files (ulimit -n) or play fewer games at once",

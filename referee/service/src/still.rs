@@ -17,7 +17,7 @@ use tokio::time::Instant;
 /// are asked again before, and it costs them nothing.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What holds one process still.
+/// The control that holds one process still.
 #[derive(Debug)]
 pub(crate) struct Still {
     freezer: Freezer,
@@ -26,12 +26,12 @@ pub(crate) struct Still {
 
 #[derive(Debug, Default)]
 struct PauseState {
-    /// How many games the process plays, and how many of them need nothing of it now.
+    /// Number of games that the process plays, and of those that need nothing of it now.
     games: u64,
     resting: u64,
     /// Since when all of them need nothing.
     since: Option<Instant>,
-    /// Whether somebody waits for the pause to be over.
+    /// True if somebody waits for the pause to be over.
     is_timed: bool,
     is_frozen: bool,
     /// It is being stopped: it is not held still any more.

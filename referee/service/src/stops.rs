@@ -1,7 +1,7 @@
-//! Whether this process was stopped and continued: by a signal (SIGSTOP), a debugger or a frozen
-//! cgroup. A busy machine delays a thread as well, but only a stop interrupts one that waits in
-//! epoll_wait(2) and has blocked every signal (signal(7), "Interruption of system calls and
-//! library functions by stop signals"). So one thread waits there, and costs nothing.
+//! Detection that this process was stopped and continued: by a signal (SIGSTOP), a debugger or a
+//! frozen cgroup. A busy machine delays a thread as well, but only a stop interrupts one that
+//! waits in epoll_wait(2) and has blocked every signal (signal(7), "Interruption of system calls
+//! and library functions by stop signals"). So one thread waits there, and costs nothing.
 
 use std::{
     collections::VecDeque,
@@ -26,9 +26,9 @@ use tokio::{sync::watch, time::Instant};
 
 use crate::heartbeat::LateBeat;
 
-/// How many stops are remembered.
+/// Number of stops that are remembered.
 const MEMORY: usize = 1024;
-/// How much later than a thread that judges the one that waits may be continued.
+/// Longest time between the continuing of a thread that judges and that of the thread that waits.
 const SLACK: Duration = Duration::from_secs(1);
 
 /// The stops of this process. Cheap to clone; all clones are the same.
@@ -45,17 +45,17 @@ struct WaitingThread {
 #[derive(Debug)]
 struct StopBell {
     bell: EventFd,
-    /// How often the bell was rung.
+    /// Number of times that the bell was rung.
     rung: AtomicU64,
     is_over: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct StopHistory {
-    /// When each stop was over, and how many there were before the first of these.
+    /// The end of each stop, and the number of stops before the first of these.
     ends: VecDeque<Instant>,
     before: u64,
-    /// How many rings of the bell were heard.
+    /// Number of rings of the bell that were heard.
     heard: u64,
 }
 

@@ -54,7 +54,7 @@ enum Answers {
 /// The response to a question, or how the connection broke: only the process can tell why.
 type StreamResponse = Result<SeatReply, Broken>;
 
-/// How a bot's side of a stream ended when the game was over.
+/// The end of a bot's side of a stream when the game was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closed {
     /// In time and without a fault.
@@ -70,7 +70,7 @@ pub(crate) struct TimedReply {
     pub(crate) heard: StreamResponse,
     /// From handing over the question to reading the answer.
     pub(crate) thought: ThinkingTime,
-    /// What excuses the answer, where it is late without that.
+    /// The excuse for the answer, where it is late without that.
     pub(crate) excuse: Option<Excuse>,
 }
 
@@ -282,7 +282,7 @@ impl SeatStream {
         })
     }
 
-    /// What a status means. A status has a source where the transport made it, and none
+    /// The meaning of a status. A status has a source where the transport made it, and none
     /// where the bot sent it.
     fn broken(&self, status: &Status, opening: bool) -> StreamResponse {
         if let Some(flood) = self.connection.traffic.flood() {
@@ -355,8 +355,8 @@ impl SeatStream {
     }
 }
 
-/// Why our transport has refused what the bot sent, if it has: with ENHANCE_YOUR_CALM too
-/// much of something, as empty frames or headers without end; else what is no HTTP/2.
+/// The reason why our transport has refused what the bot sent, if it has: with ENHANCE_YOUR_CALM
+/// too much of something, as empty frames or headers without end; else what is no HTTP/2.
 fn refused(error: &(dyn std::error::Error + 'static)) -> Option<h2::Reason> {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.find_map(|cause| {

@@ -77,9 +77,9 @@ impl Drop for Supervisor {
     }
 }
 
-/// What the supervising process does: reads lines `+GROUP FOLDER`, `=GROUP FOLDER` and
-/// `-GROUP` from its standard input, and at the end of the input kills the groups that are
-/// left, but for those with `=`, and removes the folders of all. A pipe that breaks counts as ended.
+/// The work of the supervising process: reads lines `+GROUP FOLDER`, `=GROUP FOLDER` and `-GROUP`
+/// from its standard input, and at the end of the input kills the groups that are left, but for
+/// those with `=`, and removes the folders of all. A pipe that breaks counts as ended.
 pub fn supervise() {
     // Bots run as the same user, and must not keep it from its work. Its environment is empty
     // in any case.

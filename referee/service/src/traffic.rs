@@ -1,5 +1,6 @@
-//! What a bot sends on one connection, against a budget that no honest bot reaches: frames of
-//! HTTP/2 and bytes. Whoever exceeds it is cut off before anything of the excess is read.
+//! The traffic that a bot sends on one connection, against a budget that no honest bot reaches:
+//! frames of HTTP/2 and bytes. Whoever exceeds it is cut off before anything of the excess is
+//! read.
 
 use std::{
     io,
@@ -14,19 +15,19 @@ use tokio::{
     time::Instant,
 };
 
-/// What may be sent at once, and the most that can be saved up.
+/// Most that may be sent at once, and the most that can be saved up.
 const BURST: Amount = Amount {
     frames: 10_000.0,
     data: 16.0 * 1024.0 * 1024.0,
     control: 1024.0 * 1024.0,
 };
-/// What may be sent more each second.
+/// Addition for each second to what may be sent.
 const A_SECOND: Amount = Amount {
     frames: 1_000.0,
     data: 1024.0 * 1024.0,
     control: 64.0 * 1024.0,
 };
-/// What may be sent more for each call: the frames of an answer, and those with which a
+/// Addition for each call to what may be sent: the frames of an answer, and those with which a
 /// server acknowledges the call. The data of an answer come on top.
 const A_CALL: Amount = Amount {
     frames: 16.0,
@@ -34,10 +35,10 @@ const A_CALL: Amount = Amount {
     control: 1024.0,
 };
 
-/// How many bytes of headers or trailers are read, as a list. Those of gRPC are small.
+/// Most bytes of headers or trailers that are read, as a list. Those of gRPC are small.
 pub(crate) const HEADERS_LIMIT: u32 = 16 * 1024;
-/// How large one block of them may be, a HEADERS frame with its CONTINUATION: a larger one is
-/// cut off. Of smaller ones the end is lost, which hardly matters: the status comes first.
+/// Largest block of them, a HEADERS frame with its CONTINUATION: a larger one is cut off. Of
+/// smaller ones the end is lost, which hardly matters: the status comes first.
 const BLOCK: usize = 64 * 1024;
 
 /// The length of a frame's header (RFC 9113, section 4.1).
@@ -85,7 +86,7 @@ impl Amount {
     }
 }
 
-/// What one connection may still send, and what it has sent.
+/// The allowance that is left to one connection, and the traffic that it has sent.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     state: Mutex<TrafficCounts>,
@@ -95,14 +96,14 @@ pub(crate) struct Traffic {
 #[derive(Debug)]
 struct TrafficCounts {
     began: Instant,
-    /// What may be sent, as it was at that moment.
+    /// The allowance that was left at that moment.
     left: Amount,
     at: Instant,
     calls: u64,
     bytes: u64,
-    /// How many frames of each type have begun.
+    /// Number of frames of each type that have begun.
     frames: [u64; TYPES.len() + 1],
-    /// How many bytes the last block of headers has.
+    /// Size of the last block of headers, in bytes.
     block: usize,
 }
 
@@ -135,12 +136,12 @@ impl Traffic {
         state.left = state.left.plus(more, 1.0);
     }
 
-    /// What it has sent in excess of its budget, in words.
+    /// The excess over its budget that it has sent, in words.
     pub(crate) fn flood(&self) -> Option<&str> {
         self.flood.get().map(String::as_str)
     }
 
-    /// What was too much where the transport has refused what the bot has sent last: a block of
+    /// The excess where the transport has refused what the bot has sent last: a block of
     /// headers that is longer than is read. How it is cut into frames decides what else the
     /// transport says of it.
     pub(crate) fn headers(&self) -> Option<String> {
@@ -196,13 +197,13 @@ impl TrafficCounts {
 #[derive(Debug, Default)]
 struct FrameCounter {
     header: [u8; HEADER],
-    /// How much of a header has been read.
+    /// Number of bytes of a header that have been read.
     known: usize,
-    /// How much of the last frame's payload is still to come.
+    /// Number of bytes of the last frame's payload that are still to come.
     payload: usize,
-    /// Whether the last frame is DATA.
+    /// True if the last frame is DATA.
     is_data: bool,
-    /// How many bytes the last block of headers has so far.
+    /// Size of the last block of headers so far, in bytes.
     block: usize,
 }
 

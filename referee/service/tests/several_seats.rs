@@ -44,7 +44,7 @@ const AMPLE: Duration = Duration::from_secs(60);
 /// No such card is in any hand.
 const NO_CARD: u8 = 99;
 
-/// How a bot plays: the highest card of its hand, and …
+/// The conduct of a bot: it plays the highest card of its hand, and …
 #[derive(Clone, Default)]
 struct Conduct {
     /// … waits until all the others have been asked, too;
@@ -53,7 +53,7 @@ struct Conduct {
     thinks: Duration,
     /// … breaks the rules at this question.
     cheats_at: Option<u32>,
-    /// What it was sent.
+    /// Messages that it was sent.
     heard: Arc<Mutex<Vec<Bytes>>>,
 }
 
@@ -187,7 +187,7 @@ fn timeless(record: &Record) -> String {
         .join("\n")
 }
 
-/// What each bot was told besides questions.
+/// The notices that each bot was sent.
 fn notices(conduct: &Conduct) -> Vec<call_envelope::Call> {
     let heard = conduct.heard.lock();
     heard

@@ -15,7 +15,7 @@ use std::{
 
 use referee::{Launch, Supervisor, supervise};
 
-/// When the test gives up waiting.
+/// Time after which the test gives up waiting.
 const HANGS: Duration = Duration::from_secs(30);
 
 fn main() {

@@ -15,11 +15,11 @@ use tokio::{runtime::Handle, time::sleep};
 
 use super::{CONNECT_FOUR, CONNECT_LIMIT, Sides, launch, medians};
 
-/// What this program is started again with, to stand for a container.
+/// The argument that this program is started again with, to stand for a container.
 pub(crate) const VERB: &str = "container";
 /// The image of the program that `BENCH_BOT` names; `cargo xtask images bot` builds it.
 const IMAGE: &str = "bot-arena/bot";
-/// How often each kind is started.
+/// Number of starts of each kind.
 const STARTS: usize = 30;
 
 /// (g) Needs an engine, and the image in it.

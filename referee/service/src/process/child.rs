@@ -54,7 +54,7 @@ pub(super) struct Child {
     end: Option<ProcessEnd>,
 }
 
-/// What holds the walls around a process.
+/// The holder of the walls around a process.
 #[derive(Debug)]
 pub(super) enum Around {
     /// There are none.
@@ -62,14 +62,14 @@ pub(super) enum Around {
     /// The process stands for a program in a sandbox.
     Sandbox {
         session: SandboxSession,
-        /// How much memory it may take in all.
+        /// Most memory that it may take in all, in bytes.
         memory: u64,
     },
     /// The process stands for a program in a container.
     Container(container::ContainerSession),
 }
 
-/// What the process that we know is to the bot.
+/// The relation of the process that we know to the bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leader {
     /// It is the bot, and leads its group.
@@ -105,7 +105,7 @@ impl Child {
         }
     }
 
-    /// What the process that we know is to the bot.
+    /// The relation of the process that we know to the bot.
     pub(super) const fn leader(&self) -> Leader {
         match &self.around {
             Around::Nothing => Leader::Bot,
@@ -134,8 +134,8 @@ impl Child {
         }
     }
 
-    /// What a program in a sandbox shares with others that see it, since it is too large to be
-    /// copied for each process. Known when it has said something.
+    /// Files that a program in a sandbox shares with others that see them, since they are too
+    /// large to be copied for each process. Known when it has said something.
     pub(super) fn shared_files(&mut self) -> &[PathBuf] {
         match &mut self.around {
             Around::Sandbox { session, .. } => session.shared(),
@@ -192,7 +192,7 @@ impl Child {
         })
     }
 
-    /// What a process in a sandbox had left running when it had ended.
+    /// Processes that a process in a sandbox had left running when it had ended.
     pub(super) fn left_behind(&self) -> Vec<LeftBehind> {
         match &self.around {
             Around::Sandbox { session, .. } => {

@@ -24,12 +24,13 @@ use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
-/// How long the end of a process waits until its folder is gone; the rest goes on without it.
+/// Longest time that the end of a process waits until its folder is gone; the rest goes on
+/// without it.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// So many files, folders and failures at most belong to one folder; what is more stays.
 const MOST: u64 = 1_000_000;
-/// What a folder may hold that is removed at once. Of larger ones one is removed at a time, so
-/// that this never takes more than one core.
+/// Most files, folders and failures in a folder that is removed at once. Of larger ones one is
+/// removed at a time, so that this never takes more than one core.
 const FEW: u64 = 16;
 /// So many names are in memory at once.
 const PAGE: usize = 1000;
@@ -65,7 +66,8 @@ impl OwnFolder {
 }
 
 impl Drop for OwnFolder {
-    /// Where nothing waits for it any more: the runtime ends, or the process did not start.
+    /// Removes the folder where nothing waits for it any more: the runtime ends, or the process
+    /// did not start.
     fn drop(&mut self) {
         if !self.is_removed {
             remove_folder(&self.path);
@@ -92,9 +94,9 @@ pub(crate) fn remove_folder(path: &Path) {
 /// The removal of one folder. It is done in the folder itself: what lies deeper is first
 /// moved up, so that neither depth nor the length of a path matters.
 struct Removal {
-    /// How many files, folders and failures it may still meet.
+    /// Number of files, folders and failures that it may still meet.
     left: u64,
-    /// How many folders have been moved up.
+    /// Number of folders that have been moved up.
     moved: u64,
 }
 

@@ -22,10 +22,11 @@ use crate::{
     supervisor::Supervisor,
 };
 
-/// How long a bot's children may outlive it, and how often they are looked for.
+/// Longest time that a bot's children may outlive it, and the interval at which they are
+/// looked for.
 pub(super) const LEAVE_GRACE: Duration = Duration::from_millis(500);
 const LEAVE_CHECK: Duration = Duration::from_millis(10);
-/// How many characters of a command line are kept.
+/// Most characters of a command line that are kept.
 const COMMAND_LIMIT: usize = 400;
 
 /// A process that a bot had started and that was still running when the bot had ended.
@@ -35,7 +36,7 @@ pub struct LeftBehind {
     pub id: i32,
     /// Its command line.
     pub command: String,
-    /// Whether it had left the bot's process group.
+    /// True if it had left the bot's process group.
     pub outside_group: bool,
 }
 
@@ -98,9 +99,9 @@ impl ProcessGroup {
         }
     }
 
-    /// What still runs a moment after the end of the leader: the rest of the group, and all
-    /// processes that have inherited `BOT_LISTEN` with the bot's own folder in it. Waits for
-    /// what we lack to ask for them.
+    /// Processes that still run a moment after the end of the leader: the rest of the group,
+    /// and all processes that have inherited `BOT_LISTEN` with the bot's own folder in it.
+    /// Waits for what we lack to ask for them.
     pub(super) async fn left(&self, folder: &Path) -> OrShortage<Vec<LeftBehind>> {
         let leader = self.leader.as_raw();
         let began = Instant::now();

@@ -35,16 +35,16 @@ use crate::{
     supervisor::Supervisor,
 };
 
-/// How much memory a process in a sandbox may take in all, if no limit is set, and how much
-/// more than a limit, which is for what it adds after its start.
+/// Most memory of a process in a sandbox in all, if no limit is set, and the addition to a limit
+/// otherwise, which is for what it adds after its start.
 const MEMORY_IN_ALL: u64 = 1 << 30;
 
-/// How many processes and threads a bot in a container may have, and how many bytes it may write
-/// into each of its private folders, which are in memory.
+/// Most processes and threads of a bot in a container, and most bytes that it may write into
+/// each of its private folders, which are in memory.
 const CONTAINER_PROCESSES: u32 = 256;
 const CONTAINER_DISK: u64 = 64 << 20;
 
-/// How to start a bot.
+/// The way to start a bot.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
     /// The program; of one in a container, the name of its image.
@@ -56,10 +56,10 @@ pub struct Launch {
     /// The folder that it is run in, where a relative program is looked for too. This
     /// process' own where there is none.
     pub directory: Option<PathBuf>,
-    /// How long it has until it listens.
+    /// Longest time until it listens.
     pub start_limit: Duration,
-    /// How much anonymous memory it may add to what it has when it listens, with
-    /// all that it has started.
+    /// The limit and the measure of the anonymous memory that it may add to what it has when it
+    /// listens, with all that it has started.
     pub memory: MemoryOptions,
     /// The file that gets what it prints, and the number of the process in its name.
     pub log: Option<PathBuf>,
@@ -69,9 +69,11 @@ pub struct Launch {
     pub sandbox: Option<BotSandbox>,
     /// It has one of these cores for its own. Absent: it may use all.
     pub cores: Option<Arc<BotCores>>,
-    /// What it may read in a sandbox beside what its program and its arguments name.
+    /// Files and folders that it may read in a sandbox beside what its program and its arguments
+    /// name.
     pub readable: Vec<PathBuf>,
-    /// What must stay as long as it may be started: the lock on its files, for instance.
+    /// The resource that must stay as long as it may be started: the lock on its files, for
+    /// instance.
     pub kept: Option<Arc<dyn BotResource>>,
 }
 
@@ -83,28 +85,28 @@ impl<T: fmt::Debug + Send + Sync> BotResource for T {}
 /// The walls around a bot.
 #[derive(Clone, Debug)]
 pub struct BotSandbox {
-    /// What builds them.
+    /// The builder of the walls.
     pub sandbox: Arc<Sandbox>,
     /// Files and folders that it must not see, wherever it is: the store, records, logs. Those
     /// count that exist when it is started.
     pub hidden: Arc<[PathBuf]>,
-    /// Whether it may think while others move.
+    /// True if it may think while others move.
     pub pondering: bool,
 }
 
 /// The container of a bot.
 #[derive(Clone, Debug)]
 pub struct BotContainer {
-    /// What starts it.
+    /// The starter of the container.
     pub containers: Arc<Containers>,
     /// The bot's image.
     pub image: ImageName,
-    /// Whether it may think while others move.
+    /// True if it may think while others move.
     pub pondering: bool,
 }
 
 impl BotSandbox {
-    /// What holds.
+    /// The walls that hold.
     #[must_use]
     pub fn walls(&self) -> &Walls {
         self.sandbox.walls()
@@ -193,7 +195,7 @@ impl Launch {
         }
     }
 
-    /// What holds it still while others move, where it is to be held still.
+    /// The control that holds it still while others move, where it is to be held still.
     ///
     /// # Errors
     ///
@@ -349,7 +351,7 @@ impl Launch {
         }
     }
 
-    /// How much memory it may take in a sandbox.
+    /// Most memory that it may take in a sandbox, in bytes.
     fn memory_in_all(&self) -> u64 {
         MEMORY_IN_ALL.saturating_add(self.memory.limit.unwrap_or(0))
     }
@@ -413,14 +415,14 @@ async fn begin_to_play(cgroup: Option<Cgroup>) -> io::Result<()> {
     begun.map_err(io::Error::other)?
 }
 
-/// Why a process does not listen.
+/// Reason why a process does not listen.
 enum NotListening {
     /// It does not start, for this reason. What it has printed says more.
     Because(String),
     Failed(StartError),
 }
 
-/// Why a bot does not listen that has ended.
+/// Reason why a bot does not listen that has ended.
 fn not_started(end: ProcessEnd) -> NotListening {
     match end {
         ProcessEnd::Exited(status) if status.success() => {
@@ -451,8 +453,8 @@ fn listen(socket: &Path) -> String {
     format!("unix:{}", socket.display())
 }
 
-/// What a bot may know of our environment: where programs and libraries are, the language and
-/// the time zone. All else stays with us: it may hold passwords.
+/// True if a bot may know this variable of our environment: where programs and libraries are,
+/// the language and the time zone. All else stays with us: it may hold passwords.
 fn is_passed_on(name: &OsStr) -> bool {
     const PASSED_ON: [&str; 12] = [
         "PATH",
@@ -472,7 +474,7 @@ fn is_passed_on(name: &OsStr) -> bool {
     PASSED_ON.contains(&name) || name.starts_with("LC_")
 }
 
-/// Why a process does not play.
+/// Reason why a process does not play.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// It can't be started, or does not listen.
@@ -483,7 +485,7 @@ pub enum StartError {
     Shortage(#[from] Shortage),
 }
 
-/// What a shortage keeps us from before a program is started.
+/// The step that a shortage keeps us from before a program is started.
 const LOOKING: &str = "look for a bot's files";
 
 /// Our shortage, or else the foul of a bot that can't be started.

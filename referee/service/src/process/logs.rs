@@ -1,4 +1,4 @@
-//! What a process prints: its log file, its last lines, and where it listens.
+//! The output of a process: its log file, its last lines, and where it listens.
 
 use std::{
     collections::VecDeque,
@@ -18,12 +18,12 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// How much of what a bot prints is kept in its log file.
+/// Most bytes of a bot's output that are kept in its log file.
 pub const LOG_LIMIT: usize = 1024 * 1024;
-/// How many of its last lines are kept as evidence, and how long one may be.
+/// Number of its last lines that are kept as evidence, and most characters of one.
 const LAST_LINES: usize = 5;
 const LINE_LIMIT: usize = 400;
-/// How long the rest of its output may take to arrive when it has ended.
+/// Longest time until the rest of its output arrives when it has ended.
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 
 /// The last lines that a bot printed.

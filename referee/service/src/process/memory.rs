@@ -1,4 +1,4 @@
-//! How much memory a process uses with all that it has started.
+//! The memory that a process uses with all that it has started.
 
 use std::{
     io,
@@ -18,12 +18,12 @@ use crate::{
     shortage::{PATIENCE, Shortage},
 };
 
-/// How often the memory of a process is measured.
+/// Interval at which the memory of a process is measured.
 const MEMORY_CHECK: Duration = Duration::from_millis(10);
-/// How long the last measurement waits for what we lack.
+/// Longest time that the last measurement waits for what we lack.
 const LAST_CHECK: Duration = Duration::from_secs(1);
 
-/// What ends a process whose memory is watched.
+/// The reason to end a process whose memory is watched.
 #[derive(Debug)]
 pub(super) enum MemoryEnd {
     /// It has added so much, which is more than its limit.
@@ -37,8 +37,7 @@ pub(super) enum MemoryEnd {
 /// its own, and where it has a cgroup, memory that its processes share, too.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryOptions {
-    /// How much anonymous memory it may add to what it has when it listens, in
-    /// bytes.
+    /// Most anonymous memory that it may add to what it has when it listens, in bytes.
     pub limit: Option<u64>,
     /// Gets the most that a process has added.
     pub gauge: Option<Arc<MemoryGauge>>,
@@ -66,7 +65,7 @@ impl MemoryGauge {
 pub(super) struct MemoryWatch {
     /// Ends the thread when it is dropped, after a last measurement.
     running: Option<Sender<()>>,
-    /// Why the process is to be ended. It is closed when the thread has ended.
+    /// The reason why the process is to be ended. It is closed when the thread has ended.
     ends: mpsc::Receiver<MemoryEnd>,
 }
 
@@ -158,8 +157,8 @@ impl MemoryOptions {
     }
 }
 
-/// What a process has now with all that it has started, shared memory included; none where it
-/// has ended.
+/// The memory that a process uses now with all that it has started, shared memory included;
+/// none where it has ended.
 fn used(id: u32, cgroup: Option<&Cgroup>) -> OrShortage<Option<u64>> {
     let Some(own) = memory_of_tree(id)? else {
         return Ok(None);
@@ -169,7 +168,7 @@ fn used(id: u32, cgroup: Option<&Cgroup>) -> OrShortage<Option<u64>> {
     Ok(Some(own + shared.flatten().unwrap_or(0)))
 }
 
-/// What a cgroup has said; nothing where it is gone.
+/// The answer of a cgroup; nothing where it is gone.
 pub(super) fn told<T: Default>(what: &'static str, said: io::Result<T>) -> OrShortage<T> {
     said.or_else(|error| match Shortage::of(what, error) {
         Ok(shortage) => Err(shortage),

@@ -2,8 +2,8 @@
 
 use std::{io, path::Path};
 
-/// What the socket of a bot is called in its folder, and how long its path may be:
-/// unix(7) has room for 108 bytes, and the last one ends it.
+/// Name of the socket of a bot in its folder, and the longest path of it: unix(7)
+/// has room for 108 bytes, and the last one ends it.
 pub(super) const SOCKET: &str = "bot.sock";
 const LONGEST_PATH: usize = 107;
 

@@ -28,11 +28,11 @@ use crate::{
     still::Still,
 };
 
-/// How long we wait for the end of a process whose connection has broken. An engine of containers
+/// Longest wait for the end of a process whose connection has broken. An engine of containers
 /// takes its time to tell of one.
 const DEATH_GRACE: Duration = Duration::from_secs(2);
 const CONTAINER_DEATH_GRACE: Duration = Duration::from_secs(10);
-/// How long a bot has between SIGTERM and SIGKILL.
+/// Time between SIGTERM and SIGKILL for a bot.
 pub const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// A bot process that is listening.
@@ -54,16 +54,16 @@ pub(super) struct Ids {
     pub(super) known: u32,
     /// The one that the bot began with, or that starts it; none where we can't see it.
     pub(super) first: Option<u32>,
-    /// Whether the first of these stands for a container.
+    /// True if the first of these stands for a container.
     pub(super) is_container: bool,
 }
 
-/// How a process ended that was asked to stop, and what it left behind.
+/// The end of a process that was asked to stop, and what it left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopReport {
-    /// How long it took to end; none if it had to be killed.
+    /// Time until it ended; none if it had to be killed.
     pub after: Option<Duration>,
-    /// What it had started and left running; killed by now.
+    /// Processes that it had started and left running; killed by now.
     pub left_behind: Vec<LeftBehind>,
 }
 
@@ -74,13 +74,14 @@ struct StopRequest {
     reported: oneshot::Sender<OrShortage<StopReport>>,
 }
 
-/// What belongs to a process and is released when it has ended.
+/// Everything that belongs to a process and is released when it has ended.
 pub(super) struct Resources {
     pub(super) child: Child,
     pub(super) group: ProcessGroup,
     pub(super) output: OutputReaders,
     pub(super) sockets: OwnFolder,
-    /// What holds it still; absent where it may think while others move, or can't be held.
+    /// The control that holds it still; absent where it may think while others move, or can't be
+    /// held.
     pub(super) still: Option<Arc<Still>>,
 }
 
@@ -109,7 +110,7 @@ impl BotProcess {
         }
     }
 
-    /// What holds it still while none of its games waits for it.
+    /// The control that holds it still while none of its games waits for it.
     pub(crate) fn still(&self) -> Option<Arc<Still>> {
         self.still.clone()
     }
@@ -127,7 +128,7 @@ impl BotProcess {
         self.ids.first
     }
 
-    /// Where it listens.
+    /// The address that it listens at.
     #[must_use]
     pub const fn address(&self) -> &Address {
         &self.address
@@ -139,13 +140,13 @@ impl BotProcess {
         self.last_lines.all()
     }
 
-    /// Whether it has ended.
+    /// True if it has ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.end.borrow().is_some()
     }
 
-    /// Whether nothing is left of it.
+    /// True if nothing is left of it.
     pub(crate) fn is_gone(&self) -> bool {
         // The task that watches it drops the sender last.
         self.end.has_changed().is_err()
@@ -309,7 +310,7 @@ impl Resources {
         }
     }
 
-    /// How it exits by itself; none if it does not within this time.
+    /// The end of the process by itself; none if it does not within this time.
     async fn exits(&mut self, within: Duration) -> Option<ProcessEnd> {
         tokio::time::timeout(within, self.child.wait()).await.ok()
     }
