@@ -1,4 +1,4 @@
-//! What a worker can play, and what a chunk needs of it.
+//! Abilities of a worker, and the needs of a chunk.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -7,7 +7,7 @@ use referee_net::AllowList;
 
 use referee_bots::{Entry, Reach};
 
-/// What a worker can play.
+/// The abilities of a worker: what it can play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Abilities {
     /// It is in the arena's own process: it plays whatever the arena can start or reach.
@@ -21,25 +21,25 @@ pub enum Abilities {
 pub struct Machine {
     /// Its name, for people.
     pub host: String,
-    /// How many cores its games may use.
+    /// Number of cores that its games may use.
     pub cores: u32,
-    /// How much memory it has, in MiB; 0 where it is not known.
+    /// Its memory, in MiB; 0 where it is not known.
     pub memory_mib: u64,
-    /// How many games it plays at once.
+    /// Number of games that it plays at once.
     pub games_at_once: u32,
     /// The games that it plays.
     pub games: BTreeSet<String>,
-    /// What packed bots may need: `python3`, `linux-x86_64`.
+    /// Labels of what it provides for packed bots: `python3`, `linux-x86_64`.
     pub provides: BTreeSet<String>,
     /// The bots that it may dial where they run as services.
     pub bots: AllowList,
     /// The walls around its bots that hold, in words.
     pub isolation: String,
-    /// Whether all walls hold that keep what one process knows from the next.
+    /// True if all walls hold that keep what one process knows from the next.
     pub isolated: bool,
 }
 
-/// What is needed to play a chunk.
+/// A need of a chunk, without which it can't be played.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Need {
     /// A worker in the arena's own process: this bot can't be started elsewhere.
@@ -70,7 +70,7 @@ pub enum Need {
 }
 
 impl Abilities {
-    /// Whether a worker has what is needed.
+    /// True if a worker has what is needed.
     #[must_use]
     pub fn has(&self, need: &Need) -> bool {
         let Self::Remote(machine) = self else {
@@ -90,7 +90,7 @@ impl Abilities {
 }
 
 impl Need {
-    /// What must be there to start this bot.
+    /// The needs of starting this bot.
     #[must_use]
     pub fn of(entry: &Entry) -> Vec<Self> {
         if let Reach::Address(address) = entry.launcher().reach() {

@@ -40,7 +40,7 @@ struct SharedBot {
     running: StartedBot,
     /// In how many chunks it plays.
     chunks: usize,
-    /// When it was used last.
+    /// Moment of its last use.
     last: u64,
 }
 
@@ -63,7 +63,7 @@ impl BotPool {
         }
     }
 
-    /// What bots are started with.
+    /// All that bots are started with.
     #[must_use]
     pub const fn context(&self) -> &LaunchContext {
         &self.context
@@ -194,7 +194,7 @@ impl ChunkBots {
     }
 }
 
-/// Whether two are one bot, whatever they are called in their games.
+/// True if two are one bot, whatever they are called in their games.
 fn is_same(one: &LeasedBot, other: &LeasedBot) -> bool {
     one.entry == other.entry && one.options == other.options
 }

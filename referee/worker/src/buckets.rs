@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const BITS: u32 = 4;
 const LINEAR: u64 = 1 << BITS;
 
-/// How often times fell into each bucket.
+/// Number of measured times in each bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buckets(BTreeMap<u32, u64>);
 
@@ -47,7 +47,7 @@ impl Buckets {
         self.0.iter().map(|(bucket, times)| (*bucket, *times))
     }
 
-    /// How many times there are.
+    /// Number of measured times in all buckets.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.values().sum()

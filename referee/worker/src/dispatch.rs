@@ -47,7 +47,7 @@ pub trait Dispatch: Send + Sync {
         std::future::ready(Err(DispatchError::new(missing)))
     }
 
-    /// Whether a game of a lease still has to be played.
+    /// True if a game of a lease still has to be played.
     fn is_wanted(
         &self,
         lease: LeaseId,
@@ -60,7 +60,7 @@ pub trait Dispatch: Send + Sync {
     }
 }
 
-/// Why the dispatcher did not answer as it should.
+/// Reason why the dispatcher did not answer as it should.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct DispatchError(Box<dyn Error + Send + Sync>);

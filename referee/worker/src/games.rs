@@ -1,5 +1,5 @@
-//! How the games of a chunk are played. A worker leases and reports; what is between is
-//! behind the trait [`Games`]: bots over streams, or functions in a simulation.
+//! The playing of a chunk's games. A worker leases and reports; what is between is behind
+//! the trait [`Games`]: bots over streams, or functions in a simulation.
 
 use std::{io, sync::Arc};
 
@@ -16,9 +16,9 @@ pub type PackedResult = (Summary, Option<Vec<u8>>);
 
 /// A game of a chunk that is about to be played.
 pub struct LeasedGame<'a> {
-    /// What is to be played.
+    /// The game that is to be played.
     pub fixture: Fixture,
-    /// Who sits where: for each seat a place in the lineup.
+    /// The seat order: for each seat a place in the lineup.
     pub order: &'a [usize],
     /// Gets its public events while it is played.
     pub watch: Option<mpsc::UnboundedSender<Live>>,
@@ -55,8 +55,8 @@ pub trait Games: Send + Sync + 'static {
         game: LeasedGame<'_>,
     ) -> impl Future<Output = Result<Record, GameError>> + Send;
 
-    /// What came of a game, and its packed record where that is wanted. None where a thread
-    /// has panicked.
+    /// The summary of a game, and its packed record where that is wanted. None where a
+    /// thread has panicked.
     fn pack(
         &self,
         record: Record,
@@ -68,7 +68,7 @@ pub trait Games: Send + Sync + 'static {
     fn give_back(&self, bots: Self::Bots) -> impl Future<Output = Vec<Option<u64>>> + Send;
 }
 
-/// Why a worker can't go on. It is never a bot's fault.
+/// Reason why a worker can't go on. It is never a bot's fault.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     /// The dispatcher failed.
@@ -89,7 +89,7 @@ pub enum WorkError {
     NotFresh {
         /// The bot.
         name: String,
-        /// Where it listens.
+        /// The address that it listens at.
         address: Address,
     },
     /// The system has no thread to give.
@@ -101,9 +101,9 @@ pub enum WorkError {
     /// A game can't be played.
     #[error("could not play game {game_id}")]
     Play {
-        /// Which.
+        /// The game.
         game_id: String,
-        /// Why not.
+        /// The error.
         #[source]
         error: GameError,
     },
@@ -118,7 +118,7 @@ pub struct BotGames {
     pub bots: Arc<BotPool>,
     /// The threads that games are played on.
     pub pool: Arc<Pool>,
-    /// What summarises and packs games.
+    /// The packer, which summarises and packs games.
     pub packer: Arc<Packer>,
 }
 

@@ -37,14 +37,14 @@ impl fmt::Debug for SessionId {
 /// A request for work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseRequest {
-    /// Who asks.
+    /// Name of the worker that asks.
     pub worker: String,
     /// Its session; none for a worker in the dispatcher's own process, whose leases end
     /// with that process.
     pub session: Option<SessionId>,
-    /// What it can play.
+    /// Its abilities: what it can play.
     pub can: Arc<Abilities>,
-    /// How many games it would like to have.
+    /// Number of games that it would like to have.
     pub games: u64,
     /// Only work of this part, where it is given.
     pub scope: Option<Scope>,
@@ -78,7 +78,7 @@ pub struct ChunkId {
     pub matchup: u32,
     /// The number of its first group.
     pub first_group: u64,
-    /// How many groups it has, with numbers one after the other.
+    /// Number of groups, whose numbers follow one another.
     pub groups: u64,
     /// The seating that is played; all of them where there is none.
     pub seating: Option<u32>,
@@ -99,7 +99,7 @@ pub struct LeaseId {
     pub run: RunId,
     /// The chunk.
     pub chunk: ChunkId,
-    /// Which attempt it is, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
 }
 
@@ -108,14 +108,14 @@ pub struct LeaseId {
 pub struct GameKey {
     /// Its group: the deal.
     pub group: u64,
-    /// Which of the group's games it is, from 0.
+    /// Number of the game in its group, from 0.
     pub seating: u32,
 }
 
 /// A chunk that a worker has.
 #[derive(Clone, Debug)]
 pub struct Lease {
-    /// Which attempt at which chunk.
+    /// The chunk, and the number of the attempt.
     pub id: LeaseId,
     /// It has to be renewed within this time.
     pub valid_for: Duration,
@@ -123,16 +123,16 @@ pub struct Lease {
     pub game: String,
     /// The limits of every game.
     pub limits: Limits,
-    /// Who plays, in order of the lineup.
+    /// The bots that play, in order of the lineup.
     pub bots: Vec<LeasedBot>,
-    /// Whether it must be played by processes that play nothing else.
+    /// True if it must be played by processes that play nothing else.
     pub fresh_processes: bool,
-    /// Whether its games are played one after the other, and a bot's budget of time
-    /// goes over all of them.
+    /// True if its games are played one after the other, and a bot's budget of time goes over all
+    /// of them.
     pub series: bool,
-    /// Whether records are wanted.
+    /// True if records are wanted.
     pub records: bool,
-    /// Whether public moves are to be told while the games go on.
+    /// True if public moves are to be told while the games go on.
     pub live: bool,
     /// The games.
     pub games: Vec<Assignment>,
@@ -141,29 +141,28 @@ pub struct Lease {
 /// A bot of a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeasedBot {
-    /// What it is called in its games. Several may be one entry.
+    /// Its name in its games. Several may be one entry.
     pub name: String,
-    /// How to start or reach it.
+    /// Its entry, which says how to start or reach it.
     pub entry: Entry,
-    /// What its processes are started with.
+    /// The settings that its processes are started with.
     pub options: BotOptions,
-    /// Whether what it has spent of its budget in a series is counted in the next
-    /// game.
+    /// True if what it has spent of its budget in a series is counted in the next game.
     pub budget: bool,
 }
 
 /// One game that is to be played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
-    /// Which.
+    /// The key of the game.
     pub key: GameKey,
-    /// What its bots and its record call it.
+    /// Name of the game for its bots and its record.
     pub game_id: String,
-    /// What it begins with.
+    /// The set-up that it begins with.
     pub setup: serde_json::Value,
-    /// What decides its chance.
+    /// The seed that decides its chance.
     pub seed: Seed,
-    /// Who sits where: for each seat a place in the lineup.
+    /// The seat order: for each seat a place in the lineup.
     pub order: Vec<usize>,
 }
 
@@ -172,15 +171,15 @@ pub struct Assignment {
 pub struct GameReport {
     /// The lease that it was played under.
     pub lease: LeaseId,
-    /// Which.
+    /// The key of the game.
     pub key: GameKey,
-    /// What came of it.
+    /// The summary of the game.
     pub summary: Summary,
     /// The packed record, where it is wanted.
     pub record: Option<Vec<u8>>,
 }
 
-/// What became of a [`GameReport`].
+/// The reply to a [`GameReport`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportReply {
     /// It counts.
@@ -199,7 +198,7 @@ pub enum ReportReply {
 /// A lease that a worker has done with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GiveBack {
-    /// Which.
+    /// The lease.
     pub lease: LeaseId,
     /// Games that were not begun, or were cut off.
     pub unplayed: Vec<GameKey>,
@@ -215,10 +214,10 @@ pub struct LiveUpdate {
     pub lease: LeaseId,
     /// The game.
     pub key: GameKey,
-    /// What its bots and its record call it.
+    /// Name of the game for its bots and its record.
     pub game_id: String,
-    /// Who plays, by seat.
+    /// Names of the players, by seat.
     pub players: Vec<String>,
-    /// What happened.
+    /// The event.
     pub live: Live,
 }

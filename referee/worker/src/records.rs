@@ -11,7 +11,7 @@ use referee_core::{Record, file_name, pack};
 
 use referee_bots::read_input;
 
-/// What a record's file name ends with.
+/// The ending of a record's file name.
 const ENDING: &str = "jsonl.zst";
 /// The first bytes of every zstd frame (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -20,7 +20,7 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 #[derive(Clone, Debug)]
 pub struct RecordFolder(PathBuf);
 
-/// Why a file is no record that can be read.
+/// Reason why a file is no record that can be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It can't be read.
@@ -28,7 +28,7 @@ pub enum ReadError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
     /// Its content is no record.
@@ -36,7 +36,7 @@ pub enum ReadError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The mistake in it.
         problem: String,
     },
 }
@@ -48,13 +48,13 @@ impl RecordFolder {
         Self(path)
     }
 
-    /// Where it is.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Where the record of a game is.
+    /// The file of the record of a game.
     #[must_use]
     pub fn file(&self, game_id: &str) -> PathBuf {
         self.0.join(format!("{}.{ENDING}", file_name(game_id)))

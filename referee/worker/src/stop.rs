@@ -1,4 +1,4 @@
-//! How work is stopped from outside.
+//! Requests to stop work, from outside.
 
 use tokio_util::sync::CancellationToken;
 
@@ -22,13 +22,13 @@ impl Stop {
         self.cut_off.cancel();
     }
 
-    /// Whether no further game is to begin.
+    /// True if no further game is to begin.
     #[must_use]
     pub fn is_finishing(&self) -> bool {
         self.finish.is_cancelled()
     }
 
-    /// Whether running games are to be cut off.
+    /// True if running games are to be cut off.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.cut_off.is_cancelled()

@@ -1,4 +1,4 @@
-//! What a record says of its game, in the form that results are counted in.
+//! The summary of a game, read off its record, in the form that results are counted in.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,24 +8,24 @@ use sha2::{Digest as _, Sha256};
 
 use crate::bucket;
 
-/// What came of one game. Lists are by seat.
+/// The result of one game. Lists are by seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Places from 1; seats that share a place have the same.
     pub places: Vec<u8>,
     /// In the game's own unit.
     pub scores: Vec<i32>,
-    /// What ended it, as the game says it.
+    /// The reason why it ended, as the game says it.
     pub reason: String,
-    /// What was done wrong.
+    /// The fouls.
     pub fouls: Vec<SeatFoul>,
-    /// How many moves were made.
+    /// Number of moves.
     pub plies: u32,
     /// The thinking time of each seat in all, in microseconds.
     pub thought_us: Vec<u64>,
-    /// How often each seat's answers took how long: [`bucket`] to count.
+    /// Number of answers of each seat by thinking time: [`bucket`] to count.
     pub thinking: Vec<BTreeMap<u32, u32>>,
-    /// How many answers of each seat were late but for a delay of the referee.
+    /// Number of answers of each seat that were late but for a delay of the referee.
     pub excused: Vec<u32>,
     /// The same for games that began in the same way and had the same moves.
     pub course: u64,

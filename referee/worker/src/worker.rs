@@ -35,27 +35,27 @@ const UNSTORED: usize = 256;
 
 /// Plays what it is given. Several workers of a process share bots and threads.
 pub struct Worker<D, G> {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its session, where it is not in the dispatcher's own process.
     pub session: Option<SessionId>,
-    /// What it can play.
+    /// Its abilities: what it can play.
     pub can: Arc<Abilities>,
     /// Only work of this part, where it is given.
     pub scope: Option<Scope>,
-    /// How many games it plays at once, at least one.
+    /// Number of games that it plays at once, at least one.
     pub games_at_once: usize,
-    /// How much it plays.
+    /// Bounds of what it plays.
     pub bounds: ChunkBounds,
-    /// Where it gets its work.
+    /// The dispatcher that gives it its work.
     pub dispatch: Arc<D>,
-    /// What plays its games.
+    /// The part of the program that plays its games.
     pub games: Arc<G>,
     /// Stops it.
     pub stop: Stop,
 }
 
-/// How much the workers of a process play, where that is not left to them.
+/// Bounds of what the workers of a process play, where that is not left to them.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkBounds {
     /// The chunks that all of them together may still ask for.
@@ -83,14 +83,14 @@ struct LeasedChunk<D, G: Games> {
     kind: &'static dyn GameKind,
     bots: G::Bots,
     progress: Mutex<ChunkProgress>,
-    /// How many games have been reported.
+    /// Number of games that have been reported.
     reported: AtomicU32,
 }
 
 #[derive(Default)]
 struct ChunkProgress {
     unplayed: Vec<GameKey>,
-    /// What each place has spent of its budget in a series.
+    /// Time that each place has spent of its budget in a series.
     spent: BTreeMap<usize, Duration>,
 }
 

@@ -14,19 +14,19 @@ use referee_bots::LaunchContext;
 /// Workers that share the bots and the threads of a process.
 pub struct WorkerGroup {
     games: Arc<BotGames>,
-    /// How many games they play at once.
+    /// Number of games that they play at once.
     concurrency: usize,
     bounds: ChunkBounds,
 }
 
-/// Who workers are, and what they may be given.
+/// The identity of workers, and what they may be given.
 #[derive(Clone, Debug)]
 pub struct WorkerIdentity {
-    /// What they are called, before a number.
+    /// Their name, before a number.
     pub name: String,
     /// Their session, where they are not in the dispatcher's own process.
     pub session: Option<SessionId>,
-    /// What they can play.
+    /// Their abilities: what they can play.
     pub can: Arc<Abilities>,
     /// Only work of this part, where it is given.
     pub scope: Option<Scope>,
@@ -61,7 +61,7 @@ impl WorkerGroup {
         Self { bounds, ..self }
     }
 
-    /// How many games are played at once if nobody says: one for each core of bots.
+    /// Number of games that are played at once if nobody says: one for each core of bots.
     #[must_use]
     pub fn default_concurrency(cores: Option<&Cores>) -> usize {
         cores.map_or_else(core_count, |divided| divided.bots.count())
@@ -104,8 +104,8 @@ impl WorkerGroup {
         try_join_all(working).await.map(drop)
     }
 
-    /// How many workers there are. One that gets no chunk would keep its share of the games that
-    /// are played at once from the others.
+    /// Number of workers. One that gets no chunk would keep its share of the games that are
+    /// played at once from the others.
     fn count(&self) -> usize {
         let chunks = self.bounds.chunks.as_ref();
         let chunks = chunks.map_or(usize::MAX, |left| left.available_permits());

@@ -35,12 +35,12 @@ struct Replies {
     replies: Mutex<VecDeque<Result<LeaseReply, DispatchError>>>,
     /// Seatings that are not wanted.
     unwanted: BTreeSet<u32>,
-    /// What is asked to stop when this seating is about to be played.
+    /// The stop that is requested when this seating is about to be played.
     stop: Option<(u32, Stop)>,
     heard: Mutex<Heard>,
 }
 
-/// What a worker has said.
+/// The messages of a worker.
 #[derive(Default)]
 struct Heard {
     requests: Vec<LeaseRequest>,

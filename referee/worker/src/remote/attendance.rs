@@ -16,7 +16,7 @@ use super::{
 };
 use crate::lease::LiveUpdate;
 
-/// How long the arena has for its welcome.
+/// Longest time until the arena's welcome.
 const WELCOME_LIMIT: Duration = Duration::from_secs(20);
 /// Leases are renewed so often within the time that they are valid.
 const RENEWALS: u32 = 6;
@@ -55,8 +55,8 @@ pub(super) async fn attend(
     }
 }
 
-/// Why there is no connection: what the status says, and what is at the bottom of it, as "the
-/// server speaks TLS".
+/// The reason why there is no connection: what the status says, and what is at the bottom of
+/// it, as "the server speaks TLS".
 fn reason(status: &Status) -> String {
     let mut words = status.message().to_owned();
     let mut source = std::error::Error::source(status);

@@ -1,4 +1,4 @@
-//! How long the texts, bytes and lists of messages may be: one table for every message of
+//! The longest texts, bytes and lists of messages: one table for every message of
 //! `arena.v1.Dispatch`, in both directions, and one function that checks it. Whoever gets a message
 //! looks at this before anything else.
 
@@ -28,7 +28,7 @@ pub const REPORTED_GAMES: usize = 1024;
 pub const RECORD: usize = 8 * 1024 * 1024;
 /// The bots of a game.
 pub const SEATS: usize = 255;
-/// How to start a bot, in bytes.
+/// The SPEC of a bot, in bytes.
 pub const SPEC: usize = 64 * 1024;
 /// A part of an archive, in bytes.
 pub const ARCHIVE_PART: usize = 1024 * 1024;
@@ -50,7 +50,7 @@ pub const MESSAGES: [(&str, usize); 5] = [
 
 /// A message whose texts, bytes and lists are within what this page says.
 pub trait Within {
-    /// Whether it is.
+    /// Checks that it is.
     ///
     /// # Errors
     ///

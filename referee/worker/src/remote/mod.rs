@@ -35,17 +35,17 @@ use referee_bots::{
 
 use self::{limits::Within as _, wire::BadMessage};
 
-/// What a worker logs that waits for bots before it joins.
+/// The log message of a worker that waits for bots before it joins.
 pub const WAITING_FOR_BOTS: &str = "waiting for bots that others start";
-/// What a worker logs each time that it does not reach the arena.
+/// The log message of a worker each time that it does not reach the arena.
 pub const NO_CONNECTION: &str = "no connection to the arena; it is tried again";
 
-/// How long a call may take; a request for work waits for a quarter of a lease.
+/// Longest time of a call; a request for work waits for a quarter of a lease.
 const CALL_LIMIT: Duration = Duration::from_secs(60);
 /// The pauses between attempts: the first one and the longest one, before the jitter.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// How often giving back is tried; a lease that can't be given back runs out.
+/// Number of tries to give a lease back; a lease that can't be given back runs out.
 const GIVE_BACK_TRIES: usize = 4;
 /// Live moves that wait to be sent, at most. Further ones are dropped.
 const LIVE_QUEUE: usize = 1024;
@@ -54,9 +54,9 @@ const REPORT_QUEUE: usize = 1024;
 /// The largest message that is read or written, in bytes.
 const LARGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// Who a worker's process is, towards an arena.
+/// The identity of a worker's process, towards an arena, and its settings.
 pub struct RemoteOptions {
-    /// What it would like to be called, where neither a token nor a certificate says it.
+    /// The name that it would like to have, where neither a token nor a certificate says it.
     pub name: String,
     /// Its session.
     pub session: SessionId,
@@ -64,14 +64,14 @@ pub struct RemoteOptions {
     pub machine: Machine,
     /// The token that every request has.
     pub bearer: Option<Bearer>,
-    /// What it is doing, for the arena.
+    /// Reads the worker's activity, for the arena.
     pub gauge: Gauge,
-    /// What pauses are drawn from.
+    /// The seed of the random part of pauses.
     pub jitter_seed: u64,
 }
 
-/// What a worker is doing: how many games it is playing, and the worst delay of its referee's
-/// threads since the last time it was asked.
+/// The activity of a worker: the number of games that it is playing, and the worst delay of
+/// its referee's threads since the last time it was asked.
 pub type Gauge = Box<dyn Fn() -> (u32, Duration) + Send + Sync>;
 
 /// A dispatcher on another machine.
@@ -110,13 +110,13 @@ struct HeldLease {
     unwanted: BTreeSet<u64>,
 }
 
-/// Whether the arena knows this process.
+/// The state of joining: whether the arena knows this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Joined {
     #[default]
     NotYet,
     Yes {
-        /// What it is called there.
+        /// Its name there.
         name: String,
     },
     Refused(WorkerRefusal),
@@ -172,7 +172,7 @@ impl RemoteDispatch {
         }
     }
 
-    /// What this worker is called at the arena, as soon as it has joined.
+    /// The name of this worker at the arena, as soon as it has joined.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ impl RemoteShared {
         }
     }
 
-    /// Whether a call that failed so is refused for good; then everybody is told.
+    /// The refusal, if a call that failed so is refused for good; then everybody is told.
     fn refused(&self, status: &Status) -> Option<WorkerRefusal> {
         if !matches!(
             status.code(),

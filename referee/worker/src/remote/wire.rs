@@ -20,7 +20,7 @@ use referee_bots::{BotOptions, Entry, Schemes};
 /// The version of the service; it grows when messages change their meaning.
 pub const PROTOCOL: u32 = 1;
 
-/// Why a message can't be used: what was expected, and what was found.
+/// Reason why a message can't be used: what was expected, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadMessage(String);
@@ -188,7 +188,7 @@ pub fn machine(machine: proto::Machine, games: impl IntoIterator<Item = String>)
     }
 }
 
-/// What this program is and plays by.
+/// The version of this program, and of the rules that it plays by.
 #[must_use]
 pub fn own_version() -> proto::Version {
     let rules = referee_games::GAMES.iter().map(|kind| {
@@ -350,7 +350,7 @@ pub fn give_back(message: proto::GiveBackRequest) -> Result<GiveBack, BadMessage
     })
 }
 
-/// What became of a reported game, as a message has it.
+/// The reply to a reported game, as a message has it.
 #[must_use]
 pub const fn from_reply(reply: ReportReply) -> proto::Reported {
     match reply {
@@ -362,7 +362,7 @@ pub const fn from_reply(reply: ReportReply) -> proto::Reported {
     }
 }
 
-/// What became of a reported game.
+/// The reply to a reported game.
 ///
 /// # Errors
 ///
