@@ -35,10 +35,10 @@ struct Arguments {
     from: Option<PathBuf>,
 }
 
-/// How many rounds say how well the weights play.
+/// Number of rounds that test the play with the weights.
 const TRIALS: u32 = 4_000;
 
-/// Who sits at a seat.
+/// The player at a seat.
 #[derive(Clone, Copy, PartialEq)]
 enum Player {
     Style(Style),

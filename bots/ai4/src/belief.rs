@@ -1,4 +1,5 @@
-//! What the others may hold: deals that fit what a seat knows, the likelier the more often.
+//! The hands that the others may hold: deals that fit what a seat knows, the likelier the more
+//! often.
 //!
 //! Each deal of the sample is a chain of Metropolis and Hastings: cards of two seats are exchanged,
 //! and the exchange is kept by how much likelier it makes what these seats have done. How likely a
@@ -18,7 +19,7 @@ use crate::{
     worth::{MoveWeights, SeatSight},
 };
 
-/// How many models there are.
+/// Number of models.
 pub(crate) const MODELS: usize = Style::ALL.len();
 /// The model that weighs every move.
 const WORTH: usize = 3;
@@ -26,8 +27,8 @@ const _: () = assert!(matches!(Style::ALL[WORTH], Style::MostWorth));
 /// A model that is less likely than this for a seat is left out from then on.
 const UNLIKELY: f32 = 0.002;
 
-/// How many more exchanges are offered to a deal at first for each decision that was known when it
-/// was drawn: it has not grown with them.
+/// Number of additional exchanges that are offered to a deal at first for each decision that was
+/// known when it was drawn: it has not grown with them.
 const FIRST_EXCHANGES: u32 = 8;
 
 /// A play or pass of another seat.
@@ -36,15 +37,15 @@ pub(crate) struct SeatDecision {
     pub(crate) seat: usize,
     /// The table before.
     pub(crate) table: PublicRound,
-    /// How many cards each seat held before.
+    /// Number of cards that each seat held before.
     pub(crate) left: [u32; SEATS],
-    /// Whether it is the first of the round.
+    /// True if it is the first of the round.
     pub(crate) opens: bool,
-    /// What it played; none for a pass.
+    /// The cards that it played; none for a pass.
     pub(crate) cards: CardSet,
-    /// What all seats had played before.
+    /// The cards that all seats had played before.
     pub(crate) played: CardSet,
-    /// What this seat had played before.
+    /// The cards that this seat had played before.
     pub(crate) own: CardSet,
 }
 
@@ -52,11 +53,11 @@ pub(crate) struct SeatDecision {
 #[derive(Clone, Debug)]
 pub(crate) struct HandEvidence {
     pub(crate) seat: usize,
-    /// What the other seats have done.
+    /// The decisions of the other seats.
     pub(crate) decisions: Vec<SeatDecision>,
-    /// What each seat has played.
+    /// The cards that each seat has played.
     pub(crate) played: [CardSet; SEATS],
-    /// How many cards each seat holds.
+    /// Number of cards that each seat holds.
     pub(crate) left: [u32; SEATS],
     pub(crate) hand: CardSet,
 }
@@ -98,7 +99,7 @@ impl HandEvidence {
     }
 }
 
-/// Which models a seat may follow.
+/// The models that a seat may follow.
 type Models = [bool; MODELS];
 
 /// The logarithm of what is left out.
@@ -108,7 +109,7 @@ fn most(judged: &[f32; MODELS]) -> f32 {
     judged.iter().copied().fold(f32::MIN, f32::max)
 }
 
-/// How often a seat that follows a model does something else.
+/// The chance that a seat that follows a model does something else.
 const ERROR: f32 = 0.03;
 /// A seat that plays by worth takes a move that is worth so many points less e times less often.
 const HEAT: f32 = 0.1;
@@ -214,7 +215,7 @@ impl Deal {
     }
 }
 
-/// How likely each model is, in proportion.
+/// The likelihoods of the models, up to a common factor.
 fn shares(judged: &[f32; MODELS]) -> [f32; MODELS] {
     let most = most(judged);
     judged.map(|one| (one - most).exp())
@@ -229,9 +230,9 @@ fn together(judged: &[f32; MODELS]) -> f32 {
 #[derive(Clone, Debug)]
 pub(crate) struct Belief {
     deals: Vec<Deal>,
-    /// Whether deals are drawn by how well they explain what was played.
+    /// True if deals are drawn by how well they explain what was played.
     infers: bool,
-    /// How many decisions were known when the sample was drawn, until all deals have been
+    /// Number of decisions that were known when the sample was drawn, until all deals have been
     /// exchanged as often as these ask for.
     late: u32,
     models: [Models; SEATS],

@@ -35,19 +35,19 @@ impl CardSet {
         self.0
     }
 
-    /// How many cards.
+    /// Number of cards.
     #[must_use]
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether all of these are among them.
+    /// True if all of these are among them.
     #[must_use]
     pub const fn contains_all(self, cards: Self) -> bool {
         cards.0 & !self.0 == 0
@@ -141,7 +141,7 @@ impl CardSet {
         }
     }
 
-    /// How many of these cards are above a rank of 0 to 12 in this order, jokers included.
+    /// Number of these cards that are above a rank of 0 to 12 in this order, jokers included.
     #[must_use]
     pub(crate) const fn above(self, rank: u8, reversed: bool) -> u32 {
         if reversed {

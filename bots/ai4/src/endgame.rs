@@ -5,9 +5,9 @@ use std::{collections::HashMap, time::Instant};
 
 use crate::{cards::CardSet, plays::Variants, round::BigTwoRound, search::question};
 
-/// How many positions are remembered at most: 48 bytes each, and what the map needs besides.
+/// Number of positions that are remembered at most: 48 bytes each, and what the map needs besides.
 const REMEMBERED: usize = 1 << 16;
-/// How many positions are looked at between two looks at the clock.
+/// Number of positions that are looked at between two looks at the clock.
 const PATIENCE: u64 = 256;
 
 /// A search to the end of rounds in which two seats are in play.
@@ -33,7 +33,7 @@ impl Endgame {
         }
     }
 
-    /// How many positions it remembers: 65,536 at most.
+    /// Number of positions that it remembers: 65,536 at most.
     #[must_use]
     pub fn remembered(&self) -> usize {
         self.known.len()
@@ -52,7 +52,7 @@ impl Endgame {
         Some(None)
     }
 
-    /// Whether the seat whose turn it is, having played these cards or passed, is out before the
+    /// True if the seat whose turn it is, having played these cards or passed, is out before the
     /// other one. `None` where the search did not get to the end.
     pub(crate) fn wins_by(&mut self, round: &BigTwoRound, cards: CardSet) -> Option<bool> {
         let mut next = *round;
@@ -60,7 +60,8 @@ impl Endgame {
         self.wins(&next, round.table.turn)
     }
 
-    /// Whether a seat is out before the other one if both play as well as possible.
+    /// True if a seat is out before the other one if both play as well as possible. `None` where
+    /// the search did not get to the end.
     fn wins(&mut self, round: &BigTwoRound, seat: usize) -> Option<bool> {
         if round.table.is_over() {
             return Some(round.hands[seat].is_empty());
@@ -96,7 +97,7 @@ impl Endgame {
     }
 }
 
-/// Whether the seat whose turn it is wins is a function of this.
+/// The key of a position: it decides if the seat whose turn it is wins.
 fn key(round: &BigTwoRound) -> EndgameKey {
     let table = &round.table;
     let other = (0..4)

@@ -90,7 +90,7 @@ impl BigTwoEngine {
         self.evidence.hand
     }
 
-    /// What to play now, when it is the turn of the engine's seat.
+    /// Searches for the best play now, when it is the turn of the engine's seat.
     pub fn search(&mut self, limit: &PlayoutLimit) -> BigTwoSearchResult {
         self.table.turn = self.evidence.seat;
         let at = SearchTask {
@@ -108,8 +108,8 @@ impl BigTwoEngine {
         first_joker(cards, self.evidence.hand)
     }
 
-    /// What the seats can expect after each legal move of the engine's seat, when it is its turn, by
-    /// so many playouts. Where a play could have either joker, the first is meant.
+    /// The expected result of the seats after each legal move of the engine's seat, when it is its
+    /// turn, by so many playouts. Where a play could have either joker, the first is meant.
     pub fn evaluate(&mut self, playouts: u64) -> Vec<Prospect> {
         self.table.turn = self.evidence.seat;
         let at = SearchTask {

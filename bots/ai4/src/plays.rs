@@ -42,19 +42,21 @@ impl CombinationShape {
     }
 }
 
-/// What a play must beat: its own shape and length, with a higher key.
+/// The requirements on a play that must beat another one: the same shape and length, and a higher
+/// key than this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToBeat {
     /// The shape.
     pub shape: CombinationShape,
-    /// How many cards.
+    /// Number of cards.
     pub length: u32,
     /// The key in the order of the moment, 0 to 13.
     pub key: u8,
 }
 
 impl ToBeat {
-    /// What must be beaten after these cards, which are a combination, in the order of the moment.
+    /// The requirements on a play after these cards, which are a combination, in the order of the
+    /// moment.
     #[must_use]
     pub const fn of(cards: CardSet, reversed: bool) -> Self {
         Self {
@@ -74,7 +76,7 @@ const SUITS: [&[u8]; 5] = [
     &[0b1111],
 ];
 
-/// Which plays are listed.
+/// The selection of plays that are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variants {
     /// Every set of cards.

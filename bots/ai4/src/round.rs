@@ -7,7 +7,7 @@ use crate::{
     plays::{CombinationShape, ToBeat},
 };
 
-/// How many seats there are.
+/// Number of seats.
 pub const SEATS: usize = 4;
 
 /// The way a round is scored.
@@ -23,9 +23,9 @@ pub enum ScoringRule {
 /// The options of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundOptions {
-    /// How it is scored.
+    /// The rule by which it is scored.
     pub scores: ScoringRule,
-    /// Whether four of a kind reverse the order.
+    /// True if four of a kind reverse the order.
     pub reversal: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Top {
 pub struct PublicRound {
     /// The options.
     pub options: RoundOptions,
-    /// Whether the order of ranks is reversed.
+    /// True if the order of ranks is reversed.
     pub reversed: bool,
     /// The play to beat; none for a lead.
     pub top: Option<Top>,
@@ -62,7 +62,7 @@ pub struct PublicRound {
     pub in_play: u8,
     /// The place of each seat that is out or has forfeited, 1 to 4; 0 for the others.
     pub places: [u8; SEATS],
-    /// How many seats are out without having forfeited.
+    /// Number of seats that are out without having forfeited.
     pub out: u8,
 }
 
@@ -81,13 +81,13 @@ impl PublicRound {
         }
     }
 
-    /// What the seat whose turn it is must beat.
+    /// The requirements on the play of the seat whose turn it is; none for a lead.
     #[must_use]
     pub fn to_beat(self) -> Option<ToBeat> {
         self.top.map(|top| ToBeat::of(top.cards, self.reversed))
     }
 
-    /// Whether the round is over.
+    /// True if the round is over.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.in_play.count_ones() <= 1
@@ -142,7 +142,7 @@ impl PublicRound {
 /// A round in progress with all hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BigTwoRound {
-    /// What everybody knows.
+    /// The public part: what everybody knows, apart from the cards that were played.
     pub table: PublicRound,
     /// The hands. A seat that has forfeited keeps its cards.
     pub hands: [CardSet; SEATS],
@@ -155,14 +155,14 @@ impl BigTwoRound {
         self.hands[self.table.turn]
     }
 
-    /// What the seat whose turn it is has not seen: the hands of the others.
+    /// The cards that the seat whose turn it is has not seen: the hands of the others.
     #[must_use]
     pub fn unseen(&self) -> CardSet {
         let [a, b, c, d] = self.hands;
         (a | b | c | d) - self.hand()
     }
 
-    /// Whether the play must contain ♣3: only before the first play is it in a hand that plays.
+    /// True if the play must contain ♣3: only before the first play is it in a hand that plays.
     #[must_use]
     pub fn must_open(&self) -> bool {
         self.hand().contains_all(CardSet::THREE_OF_CLUBS)

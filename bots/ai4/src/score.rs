@@ -23,7 +23,7 @@ const BY_COUNT: [u32; 8] = [
 pub struct HandScore {
     /// The sum of its cards' scores.
     pub sum: u32,
-    /// How many of its cards score above 0.06.
+    /// Number of its cards that score above 0.06.
     pub threatened: u32,
 }
 

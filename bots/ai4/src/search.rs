@@ -19,9 +19,10 @@ use crate::{
 /// The limit of a search. What is not set does not limit it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlayoutLimit {
-    /// How many rounds are played out. With none the move that looks best at first sight is played.
+    /// Number of rounds that are played out. With none the move that looks best at first sight is
+    /// played.
     pub playouts: Option<u64>,
-    /// When to have answered.
+    /// The latest time of the answer.
     pub deadline: Option<Instant>,
 }
 
@@ -32,7 +33,7 @@ pub struct PlayCandidate {
     pub cards: CardSet,
     /// The mean points at the end of the round.
     pub points: f64,
-    /// How many rounds were played out after it.
+    /// Number of rounds that were played out after it.
     pub playouts: u64,
 }
 
@@ -147,8 +148,8 @@ impl Race {
         best
     }
 
-    /// What the seats can expect after each candidate. Of one that was left out, what its own seat
-    /// can expect goes by the difference to the best on the same deals.
+    /// The expected result of the seats after each candidate. Where a candidate was left out, its
+    /// own seat's result is computed from the difference to the best one on the same deals.
     fn prospects(&self, own: usize) -> Vec<Prospect> {
         let best = self.best();
         let width = self.candidates.len();
@@ -178,16 +179,16 @@ impl Race {
     }
 }
 
-/// What a race is for.
+/// The purpose of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     /// The best move by points: it ends when one candidate is left.
     Move,
-    /// What the moves are worth as shares: all of them get this many deals.
+    /// The values of all moves as shares: all of them get this many deals.
     Values(usize),
 }
 
-/// What the seats can expect after a move.
+/// The expected result of the seats after a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prospect {
     /// The cards; none for a pass.
@@ -201,7 +202,7 @@ pub struct Prospect {
 pub struct BigTwoSearchResult {
     /// The cards to play; none for a pass.
     pub cards: CardSet,
-    /// Whether the move certainly is out before the other of two seats in play.
+    /// True if the move certainly is out before the other of two seats in play.
     pub exact: bool,
     /// The candidates in the order of plays, as far as they were tried. Empty if `exact`.
     pub candidates: Vec<PlayCandidate>,
@@ -275,7 +276,7 @@ pub(crate) fn search(
     }
 }
 
-/// What the candidates are worth without a playout.
+/// The values of the candidates without a playout.
 fn at_first_sight(
     at: &SearchTask<'_>,
     own: PlayQuestion,
@@ -301,7 +302,7 @@ fn at_first_sight(
     found.collect()
 }
 
-/// What the candidates are worth by playouts.
+/// The values of the candidates by playouts.
 fn played_out(
     at: &SearchTask<'_>,
     candidates: &[CardSet],
@@ -343,7 +344,7 @@ fn played_out(
     found.collect()
 }
 
-/// How many positions of an end are looked at with a fixed amount of work.
+/// Number of positions of an end that are looked at with a fixed amount of work.
 const POSITIONS: u64 = 200_000;
 
 /// A move with which the seat is certainly out before the other one, if only two are in play, all
@@ -375,8 +376,9 @@ fn of_two(at: &SearchTask<'_>, own: &PlayQuestion) -> Option<(BigTwoRound, usize
     Some((BigTwoRound { table, hands }, other))
 }
 
-/// What the seats can expect after each legal move of the seat whose turn it is, but for those with
-/// the second joker where the first would do. Ends are exact, the rest is by so many playouts.
+/// The expected result of the seats after each legal move of the seat whose turn it is, but for
+/// those with the second joker where the first would do. Ends are exact, the rest is by so many
+/// playouts.
 pub(crate) fn evaluate(
     at: &SearchTask<'_>,
     belief: &mut Belief,

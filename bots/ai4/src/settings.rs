@@ -1,4 +1,4 @@
-//! How a search works, and which of its ideas it can do without.
+//! The settings of a search, and the ideas that it can do without.
 
 use std::num::NonZeroUsize;
 
@@ -9,7 +9,7 @@ pub enum BigTwoIdea {
     /// Deals are drawn by how well they explain what was played. Without it all deals that fit are
     /// equally likely.
     Belief,
-    /// Which model a seat follows is inferred. Without it all seats play by worth.
+    /// The model that a seat follows is inferred. Without it all seats play by worth.
     Styles,
     /// The worth that was learned. Without it the move that leaves the least outranked hand stands
     /// in for the move of the most worth, and no model weighs moves.
@@ -27,7 +27,7 @@ pub enum BigTwoIdea {
 pub struct BigTwoIdeas(u8);
 
 impl BigTwoIdeas {
-    /// Whether this one is among them.
+    /// True if this one is among them.
     #[must_use]
     pub const fn has(self, idea: BigTwoIdea) -> bool {
         self.0 >> idea as u8 & 1 == 1
@@ -43,13 +43,13 @@ impl BigTwoIdeas {
 /// The settings of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchSettings {
-    /// How many deals are kept.
+    /// Number of deals that are kept.
     pub deals: usize,
-    /// How many exchanges are offered to a deal before it is used.
+    /// Number of exchanges that are offered to a deal before it is used.
     pub exchanges: u32,
-    /// How many threads search.
+    /// Number of threads that search.
     pub threads: NonZeroUsize,
-    /// What it does without.
+    /// The ideas that it does without.
     pub without: BigTwoIdeas,
     /// By how many points it misjudges a candidate at most.
     pub misjudges: f64,

@@ -12,20 +12,20 @@ use crate::{
 pub struct PlayQuestion {
     /// Its hand.
     pub hand: CardSet,
-    /// What it has not seen.
+    /// The cards that it has not seen.
     pub unseen: CardSet,
-    /// What it must beat; none for a lead.
+    /// The requirements on its play; none for a lead.
     pub to_beat: Option<ToBeat>,
-    /// Whether the order is reversed.
+    /// True if the order is reversed.
     pub reversed: bool,
-    /// Whether four of a kind reverse the order.
+    /// True if four of a kind reverse the order.
     pub reversal: bool,
-    /// Whether the play must contain ♣3.
+    /// True if the play must contain ♣3.
     pub must_open: bool,
 }
 
 impl PlayQuestion {
-    /// What is left of the hand after a play, judged in the order that then holds.
+    /// The score of the hand that is left after a play, judged in the order that then holds.
     #[must_use]
     pub fn left(&self, cards: CardSet) -> HandScore {
         let turns = self.reversal && CombinationShape::of(cards) == CombinationShape::Four;

@@ -1,4 +1,4 @@
-//! What a play or a pass is worth at first sight: a linear function of what it leaves and of what
+//! The worth of a play or a pass at first sight: a linear function of what it leaves and of what
 //! everybody knows. Its weights are learned from rounds (`examples/ai4-train.rs`).
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     style::PlayQuestion,
 };
 
-/// How many features a move has.
+/// Number of features of a move.
 pub const FEATURES: usize = 40;
 /// Leads, plays that beat something, passes.
 pub const MODES: usize = 3;
@@ -108,7 +108,7 @@ impl MoveWeights {
     }
 }
 
-/// Where the weights of a move are: its mode and the number of cards left.
+/// The place of the weights of a move: its mode and the number of cards left.
 #[must_use]
 pub fn place(question: &PlayQuestion, cards: CardSet) -> (usize, usize) {
     let mode = match (cards.is_empty(), question.to_beat) {
@@ -135,11 +135,11 @@ fn dot(one: &MoveFeatures, other: &MoveFeatures) -> f32 {
 pub struct SeatSight {
     /// The question.
     pub question: PlayQuestion,
-    /// How many cards the seats after it hold that are in play, in order; 0 for the others.
+    /// Number of cards that each of the seats after it holds, in order; 0 for those not in play.
     others: [u32; 3],
-    /// How many cards the seat holds that has played last.
+    /// Number of cards that the seat holds that has played last.
     holder: u32,
-    /// How many seats are out.
+    /// Number of seats that are out.
     out: u8,
     /// The number of unseen cards of each rank, four bits each.
     counts: u64,
@@ -148,7 +148,7 @@ pub struct SeatSight {
 const EVERY: u64 = 0x1_1111_1111_1111;
 
 impl SeatSight {
-    /// What the seat whose turn it is sees of a round.
+    /// The round as the seat whose turn it is sees it.
     #[must_use]
     pub fn of(round: &BigTwoRound) -> Self {
         Self::new(question(round), &round.table, round.hands.map(CardSet::len))
@@ -177,7 +177,7 @@ impl SeatSight {
         }
     }
 
-    /// How many ranks of the unseen cards make so many of a kind above this key.
+    /// Number of ranks of the unseen cards that make so many of a kind above this key.
     fn ranks_above(&self, size: u32, key: u8, reversed: bool) -> u32 {
         let jokers = self.question.unseen.jokers().len();
         let naturals = u64::from(size.saturating_sub(jokers).max(1));

@@ -1,4 +1,4 @@
-//! How much memory an engine takes: its deals, a search, and an end too large to be solved.
+//! The memory that an engine takes: its deals, a search, and an end too large to be solved.
 
 #![allow(clippy::disallowed_methods, reason = "a test")]
 

@@ -4,7 +4,7 @@ use crate::common::{cards, fours, random_round, round, set};
 use ai4::{BigTwoRound, CardSet, Endgame};
 use referee_games::big_two::{Cards, Combination, Order, Setup, plays};
 
-/// Whether the seat whose turn it is can be out before the other, by trying every legal move.
+/// True if the seat whose turn it is can be out before the other, by trying every legal move.
 fn wins(round: &BigTwoRound, seat: usize) -> bool {
     if round.table.is_over() {
         return round.hands[seat].is_empty();

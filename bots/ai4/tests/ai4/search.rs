@@ -20,7 +20,7 @@ fn limit(playouts: u64) -> PlayoutLimit {
     }
 }
 
-/// What the engine at a seat would play, at every question to that seat of a random round.
+/// The answers of the engine at a seat to every question to that seat of a random round.
 fn answers(seed: u64, seat: usize, limit: &PlayoutLimit, settings: SearchSettings) -> Vec<CardSet> {
     let mut found = Vec::new();
     asked(seed, seat, settings, |engine, question| {
@@ -132,7 +132,7 @@ fn an_engine_that_misjudges_plays_other_moves() {
     assert_ne!(best, answers(2, 1, &first_sight, with(6.0)));
 }
 
-/// What an engine expects of the moves at each question of a random round.
+/// The engine's expected results of the moves at each question of a random round.
 fn prospects(seed: u64) -> Vec<Vec<Prospect>> {
     let mut found = Vec::new();
     asked(seed, 1, SearchSettings::default(), |engine, question| {
