@@ -41,9 +41,9 @@ struct Arguments {
 
 /// Moves that are worse than the best one by more discs, by the first search, are left out.
 const WORSE: i32 = 3;
-/// What a disc that a move loses counts, in plies.
+/// The weight of a disc that a move loses, in plies.
 const LOSS: i32 = 2;
-/// How often the file is written.
+/// Time between two writes of the file.
 const SAVE: Duration = Duration::from_secs(20);
 
 fn main() -> Result<()> {

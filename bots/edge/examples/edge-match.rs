@@ -47,7 +47,7 @@ struct Player {
     book: Option<(Arc<Book>, i32)>,
 }
 
-/// What a search may take.
+/// The limit of a search.
 #[derive(Clone, Copy)]
 enum Budget {
     Time(Duration),

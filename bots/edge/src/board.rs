@@ -30,7 +30,7 @@ impl Discs {
         !(self.own | self.other)
     }
 
-    /// How many squares have no disc.
+    /// Number of squares without a disc.
     #[must_use]
     #[inline(always)]
     pub const fn empties(self) -> u32 {
@@ -69,7 +69,7 @@ impl Discs {
         }
     }
 
-    /// Whether neither side has a move.
+    /// True if neither side has a move.
     #[must_use]
     pub fn is_over(self) -> bool {
         self.moves() == 0 && self.pass().moves() == 0
@@ -84,7 +84,7 @@ impl Discs {
         difference + difference.signum() * self.empties() as i32
     }
 
-    /// How many lines of this many plies begin here. A pass is a ply, and a game that is over
+    /// Number of lines of this many plies that begin here. A pass is a ply, and a game that is over
     /// before counts as one line.
     #[must_use]
     pub fn perft(self, plies: u32) -> u64 {
@@ -153,7 +153,7 @@ impl FromStr for Discs {
     }
 }
 
-/// Why a text is no board.
+/// Reason why a text is no board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotABoard {
     /// It has too few squares or too many.

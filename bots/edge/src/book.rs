@@ -19,7 +19,7 @@ use crate::{
     weights::checksum,
 };
 
-/// What a file of a book begins with.
+/// The first bytes of a file of a book.
 pub const MAGIC: [u8; 8] = *b"edge-bok";
 /// The version of the file's format.
 pub const FORMAT: u32 = 1;
@@ -45,7 +45,7 @@ struct BookEntry {
 pub struct BookMove {
     /// The move.
     pub square: Square,
-    /// What the search after it found, in discs for who makes it.
+    /// The score found by the search after it, in discs for who makes it.
     pub searched: i32,
     /// The same by the positions of the book that follow, where there are some.
     pub value: i32,
@@ -63,13 +63,13 @@ impl Book {
         EMBEDDED.clone()
     }
 
-    /// How many positions it has.
+    /// Number of positions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether it has none.
+    /// True if it has no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
@@ -197,7 +197,7 @@ impl Book {
     }
 }
 
-/// Why a file is not one of a book.
+/// Reason why a file is not one of a book.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadBook {
     /// It is shorter than a header.
@@ -232,7 +232,7 @@ fn canonical(board: Discs) -> ([u64; 2], usize) {
     keys.min().expect("there are eight images")
 }
 
-/// Where this image has a square.
+/// The square of this image that a square is mapped to.
 fn image_of(square: Square, image: usize) -> Square {
     let alone = Discs {
         own: square.bit(),

@@ -1,4 +1,4 @@
-//! What the processor can do: the two operations on boards that everything else is built on,
+//! The abilities of the processor: the two operations on boards that everything else is built on,
 //! and a way to compile the functions around them for the same processor.
 //!
 //! A search is generic over a [`Cpu`]. Its functions run their bodies inside [`Cpu::run`], so

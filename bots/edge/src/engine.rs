@@ -30,7 +30,7 @@ pub struct OthelloEngineOptions {
     /// The size of the table of positions: at most so many bytes, rounded down to a power of
     /// two of cache lines.
     pub table_bytes: usize,
-    /// How many threads search. With more than one, results depend on timing.
+    /// Number of threads that search. With more than one, results depend on timing.
     pub threads: NonZeroUsize,
     /// The weights of the evaluation; none for those that come with the crate.
     pub weights: Option<Arc<PatternWeights>>,
@@ -53,15 +53,15 @@ impl Default for OthelloEngineOptions {
 /// the end of the game and exact.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchLimit {
-    /// How many plies deep at most. Where so many are left to the end of the game, the search
-    /// is to the end.
+    /// The greatest depth in plies. Where so many are left to the end of the game, the search is to
+    /// the end.
     pub depth: Option<u32>,
-    /// How many positions it looks at, for each thread, give or take a few.
+    /// Number of positions that it looks at, for each thread, give or take a few.
     pub nodes: Option<u64>,
-    /// When to have answered; the engine is late by less than a millisecond where the machine
-    /// is not busy.
+    /// The latest time of the answer; the engine is late by less than a millisecond where the
+    /// machine is not busy.
     pub deadline: Option<Instant>,
-    /// Whether no line is cut because it most likely doesn't matter.
+    /// True if no line is cut because it most likely doesn't matter.
     pub uncut: bool,
 }
 
@@ -94,7 +94,7 @@ impl SearchLimit {
     }
 }
 
-/// How sure a score is.
+/// The certainty of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exactness {
     /// An evaluation of positions before the end of the game.
@@ -114,11 +114,11 @@ pub struct OthelloSearchResult {
     /// The score in discs for the side to move: of the end of the game, empty squares given to
     /// the winner.
     pub score: i32,
-    /// How many plies deep the last finished search was.
+    /// The depth of the last finished search in plies.
     pub depth: u32,
-    /// How sure the score is.
+    /// The certainty of the score.
     pub exactness: Exactness,
-    /// How many positions were looked at, by all threads.
+    /// Number of positions that all threads looked at.
     pub nodes: u64,
     /// The moves that best play is expected to begin with, passes left out.
     pub line: Vec<Square>,
@@ -131,7 +131,7 @@ pub struct Solution {
     pub score: i32,
     /// Every move that leads to it, in the order of the squares.
     pub best: Vec<Square>,
-    /// How many positions were looked at.
+    /// Number of positions that were looked at.
     pub nodes: u64,
 }
 
@@ -142,7 +142,7 @@ pub struct Scored {
     pub square: Square,
     /// The score in discs for who makes it.
     pub score: i32,
-    /// How sure that is.
+    /// The certainty of the score.
     pub exactness: Exactness,
 }
 
@@ -381,7 +381,7 @@ struct FinishedSearch {
 /// The moves as a search left them, the best one first, and what it found.
 type Searched = (Vec<RootMove>, FinishedSearch);
 
-/// What is known before the first search.
+/// The result before the first search.
 fn unsearched(moves: Vec<RootMove>) -> Searched {
     let found = FinishedSearch {
         score: moves.first().map_or(0, |root| root.value),

@@ -1,5 +1,5 @@
-//! What a position is worth without a search: the sum of the weights of what its features show
-//! and of how many moves either side has.
+//! The value of a position without a search: the sum of the weights of what its features show and
+//! of how many moves either side has.
 
 use crate::{
     board::Discs,

@@ -18,24 +18,24 @@ pub struct Pattern {
     /// The digits as a symmetry of the board that maps the pattern to itself exchanges them:
     /// digit k of the mirrored number is digit `mirror[k]` of the number. Empty if none does.
     mirror: &'static [u8],
-    /// How many images it has.
+    /// Number of its images.
     images: usize,
 }
 
 impl Pattern {
-    /// How many squares it has.
+    /// Number of its squares.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.squares.len()
     }
 
-    /// Whether it has no squares.
+    /// True if it has no squares.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.squares.is_empty()
     }
 
-    /// How many numbers it can show: three to the power of its squares.
+    /// Number of numbers that it can show: three to the power of its squares.
     #[must_use]
     pub const fn numbers(&self) -> usize {
         3usize.pow(self.squares.len() as u32)
@@ -130,14 +130,15 @@ const REVERSED: &[u8] = &[7, 6, 5, 4, 3, 2, 1, 0];
 
 /// The number of the list of patterns, as weights name it.
 pub const SET: u32 = 1;
-/// How many features there are: all images of all patterns.
+/// Number of features: all images of all patterns.
 pub const FEATURES: usize = 46;
 /// With some that are always zero, to fill vectors.
 const LANES: usize = 48;
-/// How many weights a stage has for patterns, one for each number of each pattern.
+/// Number of weights that a stage has for patterns, one for each number of each pattern.
 pub const NUMBERS: usize = OFFSETS[PATTERNS.len()];
 
-/// Where the numbers of each pattern begin among all of them, and where the last ones end.
+/// The places at which the numbers of each pattern begin among all of them, and at which the last
+/// ones end.
 pub const OFFSETS: [usize; PATTERNS.len() + 1] = {
     let mut offsets = [0; PATTERNS.len() + 1];
     let mut pattern = 0;
@@ -148,7 +149,7 @@ pub const OFFSETS: [usize; PATTERNS.len() + 1] = {
     offsets
 };
 
-/// Where the number zero of each feature is among all numbers.
+/// The place of the number zero of each feature among all numbers.
 pub(crate) const CENTRES: [u32; FEATURES] = {
     let mut centres = [0; FEATURES];
     let mut feature = 0;
@@ -160,7 +161,7 @@ pub(crate) const CENTRES: [u32; FEATURES] = {
     centres
 };
 
-/// What a disc of the side to move on a square adds to the features.
+/// The change of the features by a disc of the side to move on each square.
 static DISCS: [Features; 64] = discs();
 
 /// For each feature its pattern and its squares.
@@ -215,7 +216,7 @@ impl Features {
         Self(self.0.map(i16::wrapping_neg))
     }
 
-    /// Where each feature's number is among all numbers.
+    /// The place of each feature's number among all numbers.
     #[inline(always)]
     pub(crate) fn numbers(&self) -> impl Iterator<Item = usize> {
         CENTRES
@@ -225,7 +226,7 @@ impl Features {
     }
 }
 
-/// Where the numbers that a board shows are among the [`NUMBERS`] of all patterns.
+/// The places of the numbers that a board shows among the [`NUMBERS`] of all patterns.
 #[must_use]
 pub fn numbers(board: Discs) -> [u32; FEATURES] {
     let mut numbers = [0; FEATURES];

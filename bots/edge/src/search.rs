@@ -39,19 +39,19 @@ pub(crate) struct ThreadSearch<'a, C: Cpu> {
     stop: &'a StopConditions<'a>,
     /// The threads that search with it, if any.
     team: Option<&'a Team>,
-    /// What it does without.
+    /// The idea that it does without.
     without: Option<OthelloIdea>,
-    /// How many lines had been searched when this one began.
+    /// Number of lines that had been searched when this one began.
     line: usize,
     /// Positions that were looked at.
     nodes: u64,
     /// At how many nodes to look next whether to stop.
     next_look: u64,
-    /// Whether it stops: values that were being worked out mean nothing.
+    /// True if it stops: values that were being worked out mean nothing.
     stopped: bool,
-    /// How boldly lines are cut; [`EXACT`] cuts none.
+    /// The level of selectivity, by which lines are cut; [`EXACT`] cuts none.
     selectivity: u8,
-    /// How many shallow searches are under way to decide about cuts.
+    /// Number of shallow searches under way to decide about cuts.
     cuts: u32,
 }
 
@@ -99,7 +99,7 @@ impl<'a, C: Cpu> ThreadSearch<'a, C> {
         }
     }
 
-    /// Whether another thread has finished the line.
+    /// True if another thread has finished the line.
     pub(crate) fn is_behind(&self) -> bool {
         self.team.is_some_and(|team| team.finished() > self.line)
     }
@@ -109,7 +109,7 @@ impl<'a, C: Cpu> ThreadSearch<'a, C> {
         self.without == Some(idea)
     }
 
-    /// Which quarters have an odd number of these empty squares.
+    /// The quarters that have an odd number of these empty squares.
     #[inline(always)]
     fn parity(&self, empty: u64) -> Parity {
         if self.is_without(OthelloIdea::Parity) {

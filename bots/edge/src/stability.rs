@@ -111,8 +111,8 @@ fn edges() -> Vec<u8> {
     known.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Which discs of `own` no order of discs on the edge turns, whoever places them: not only
-/// what is legal on the edge alone, since a disc may be placed by turning others elsewhere.
+/// The discs of `own` that no order of discs on the edge turns, whoever places them: not only what
+/// is legal on the edge alone, since a disc may be placed by turning others elsewhere.
 fn edge(known: &mut [Option<u8>], own: u8, other: u8) -> u8 {
     let at = usize::from(own) << 8 | usize::from(other);
     if let Some(stable) = known[at] {

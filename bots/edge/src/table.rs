@@ -24,7 +24,7 @@ struct BoundsBucket([(AtomicU64, AtomicU64); WAYS]);
 pub(crate) struct BoundsTable {
     buckets: Vec<BoundsBucket>,
     age: AtomicU8,
-    /// Whether anything is kept.
+    /// True if entries are kept.
     keeps: bool,
 }
 
@@ -66,7 +66,7 @@ impl ValueBounds {
         (entry, age)
     }
 
-    /// Whether it is from a search at least as deep and as careful.
+    /// True if it is from a search at least as deep and as careful.
     #[inline(always)]
     pub(crate) const fn is_enough(&self, depth: u32, selectivity: u8) -> bool {
         self.depth as u32 >= depth && self.selectivity >= selectivity

@@ -10,13 +10,13 @@ use std::sync::{Arc, LazyLock};
 
 use crate::pattern;
 
-/// What a file of weights begins with.
+/// The first bytes of a file of weights.
 pub const MAGIC: [u8; 8] = *b"edge-wts";
 /// The version of the file's format.
 pub const FORMAT: u32 = 1;
-/// How many stages of a game have weights of their own.
+/// Number of stages of a game that have weights of their own.
 pub const STAGES: usize = 15;
-/// How many squares are filled from one stage to the next.
+/// Number of squares that are filled from one stage to the next.
 const STAGE_LENGTH: u32 = 4;
 /// Weights for a number of moves: 0 to this less one.
 pub const MOVES: usize = 36;
@@ -69,7 +69,7 @@ impl StageWeights {
         &mut self.patterns[..pattern::NUMBERS]
     }
 
-    /// What a feature weighs that shows this number.
+    /// The weight of a feature that shows this number.
     #[inline(always)]
     pub(crate) fn pattern(&self, number: usize) -> i32 {
         self.patterns[number & (TABLE - 1)].into()
@@ -210,7 +210,7 @@ impl PatternWeights {
     }
 }
 
-/// Why a file is not one of weights that fit.
+/// Reason why a file is not one of weights that fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadWeights {
     /// It is shorter than a header.
@@ -222,11 +222,11 @@ pub enum BadWeights {
     /// It was written for another evaluation, or cut off.
     #[error("expected {what} {expected}, found {found}")]
     Other {
-        /// Which field of the header.
+        /// The field of the header.
         what: &'static str,
-        /// What this version has.
+        /// The value of this version.
         expected: u32,
-        /// What the file has.
+        /// The value in the file.
         found: u32,
     },
     /// It was damaged.
@@ -239,7 +239,7 @@ pub enum BadWeights {
 
 struct WeightsReader<'a> {
     body: &'a [u8],
-    /// How many zeros come before what is next in the body.
+    /// Number of zeros before the next value in the body.
     zeros: u64,
 }
 

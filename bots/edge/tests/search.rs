@@ -1,4 +1,4 @@
-//! What a search promises: the same again, in time, and a legal move.
+//! The promises of a search: the same again, in time, and a legal move.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 use std::{

@@ -15,7 +15,7 @@ pub(crate) struct Record {
     pub(crate) board: Discs,
     /// The number of the game.
     pub(crate) game: u32,
-    /// What the search that chose the move found, in discs for the side to move.
+    /// The value found by the search that chose the move, in discs for the side to move.
     pub(crate) searched: i8,
     /// The result of the game, in discs for the side to move.
     pub(crate) result: i8,

@@ -1,4 +1,4 @@
-//! How far shallow searches are from deep ones, for Multi-ProbCut.
+//! The errors of shallow searches against deep ones, for Multi-ProbCut.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -32,7 +32,7 @@ const GROUP: u32 = 4;
 /// Fewer differences than this say little.
 const LEAST: usize = 20;
 
-/// What searches are compared: the middle of a group of empty squares, and both depths.
+/// The searches that are compared: the middle of a group of empty squares, and both depths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
     empties: u32,
@@ -119,7 +119,7 @@ fn search(engine: &mut OthelloEngine, board: edge::Discs, depth: u32) -> f64 {
     engine.search(board, limit).score.into()
 }
 
-/// What the logarithm of an error is a linear function of.
+/// The terms of which the logarithm of an error is a linear function.
 fn terms(pair: Pair) -> [f64; 5] {
     let to_the_end = f64::from(u8::from(
         pair.depth >= pair.empties.saturating_sub(GROUP / 2),

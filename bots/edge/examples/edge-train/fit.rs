@@ -30,10 +30,10 @@ pub(crate) struct Options {
     steps: u32,
 }
 
-/// How many columns the regression has: one for each number of a pattern, for each count of
-/// moves of either side, and for the empty squares within a stage.
+/// Number of columns of the regression: one for each number of a pattern, for each count of moves
+/// of either side, and for the empty squares within a stage.
 const COLUMNS: usize = pattern::NUMBERS + 2 * MOVES + 4;
-/// How many columns of a position are one, the others are zero.
+/// Number of columns of a position that are one; the others are zero.
 const ONES: usize = FEATURES + 3;
 /// So many positions with more or fewer empty squares than a stage has count for it too.
 const OVERLAP: u32 = 2;
@@ -225,7 +225,7 @@ fn value(weights: &PatternWeights, record: &Record) -> f64 {
     (f64::from(sum) / f64::from(DISC)).clamp(-64.0, 64.0)
 }
 
-/// What mean absolute error and correlation are computed from.
+/// The sums from which mean absolute error and correlation are computed.
 #[derive(Default)]
 struct Sums {
     count: f64,

@@ -5,10 +5,9 @@ use edge::{
     weights::{DISC, PatternWeights, STAGES, StageWeights},
 };
 
-/// What a disc is worth on the squares of the corner 3x3, in discs, in the order of its
-/// digits.
+/// The value of a disc on each square of the corner 3x3, in discs, in the order of its digits.
 const CORNER: [i32; 9] = [12, -2, 0, -2, -5, -1, 0, -1, 0];
-/// What one more move is worth, in discs.
+/// The value of one more move, in discs.
 const MOVE: i32 = 1;
 
 pub(crate) fn weights() -> PatternWeights {

@@ -1,4 +1,4 @@
-//! What several examples need: random positions, and means with their errors.
+//! The parts that several examples need: random positions, and means with their errors.
 
 use edge::{Discs, Square, Squares};
 use rand::seq::IteratorRandom as _;

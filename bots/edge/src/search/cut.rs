@@ -13,15 +13,15 @@ use crate::{
 
 /// The level of selectivity that cuts nothing.
 pub(crate) const EXACT: u8 = 5;
-/// How many standard deviations are enough, by level of selectivity: with normal errors a cut
+/// Number of standard deviations that are enough, by level of selectivity: with normal errors a cut
 /// is right in 73, 87, 95, 99 and 99.9 % of cases.
 const DEVIATIONS: [f32; EXACT as usize] = [1.1, 1.5, 2.0, 2.6, 3.3];
 /// Searches shallower than this are not cut.
 const LEAST_DEPTH: u32 = 3;
-/// How many shallow searches within one another may decide about cuts.
+/// Number of shallow searches within one another that may decide about cuts.
 const NESTED: u32 = 2;
 
-/// How deep the shallow search of Multi-ProbCut is for a deep one, in plies.
+/// The depth of the shallow search of Multi-ProbCut for a deep one, in plies.
 #[must_use]
 pub const fn probe_depth(depth: u32) -> u32 {
     2 * (depth / 4) + (depth & 1)

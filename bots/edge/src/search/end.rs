@@ -16,7 +16,7 @@ use crate::{
 
 /// With so many empty squares and fewer, moves are not sorted.
 const UNSORTED: u32 = 6;
-/// How many entries the small table has.
+/// Number of entries of the small table.
 const ENTRIES: usize = 1 << 14;
 
 /// The small table: what was found last at each place, whatever it was.

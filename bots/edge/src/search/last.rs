@@ -51,7 +51,7 @@ const NEIGHBOURS: [u64; 64] = {
     neighbours
 };
 
-/// Which quarters have an odd number of empty squares.
+/// The quarters that have an odd number of empty squares.
 #[derive(Clone, Copy)]
 pub(super) struct Parity(u8);
 

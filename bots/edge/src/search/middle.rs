@@ -38,8 +38,8 @@ impl<C: Cpu> ThreadSearch<'_, C> {
         }
     }
 
-    /// Whether the solver finds the value with so many empty squares. It is asked at the very
-    /// end in any case.
+    /// True if the solver finds the value with so many empty squares. It is asked at the very end
+    /// in any case.
     #[inline(always)]
     fn solves(&self, empties: u32) -> bool {
         empties <= SOLVER && (empties <= 1 || !self.is_without(OthelloIdea::Solver))
@@ -372,7 +372,7 @@ impl<C: Cpu> ThreadSearch<'_, C> {
 /// By how many discs moves that seem better than needed are told apart.
 const ORDER_WINDOW: i32 = 12;
 
-/// How many plies to look ahead to sort the moves of a search; none: only count moves.
+/// Number of plies to look ahead to sort the moves of a search; none: only count moves.
 const fn look_ahead(depth: u32) -> Option<u32> {
     match depth {
         0..3 => None,

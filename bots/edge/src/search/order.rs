@@ -1,4 +1,4 @@
-//! Which moves are looked at first.
+//! The order in which moves are looked at.
 
 use crate::{board::Discs, cpu::Cpu, square::Square};
 
@@ -54,17 +54,17 @@ impl Moves {
         self.moves[self.next].1 = LATER;
     }
 
-    /// Whether the move that was given last had been left for later.
+    /// True if the move that was given last had been left for later.
     pub(super) const fn was_left(&self) -> bool {
         self.moves[self.next - 1].1 == LATER
     }
 }
 
-/// What a move costs that is left for later.
+/// The cost of a move that is left for later.
 const LATER: i32 = i32::MAX;
 
-/// What a move costs at the end of a game: mostly how many moves it leaves the other side,
-/// of which corners count three times. `next` is the board after it, `odd` the squares of quarters
+/// The cost of a move at the end of a game: mostly how many moves it leaves the other side, of
+/// which corners count three times. `next` is the board after it, `odd` the squares of quarters
 /// with an odd number of empty squares.
 #[inline(always)]
 pub(super) fn end_cost(cpu: impl Cpu, next: Discs, square: Square, odd: u64) -> i32 {

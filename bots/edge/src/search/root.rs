@@ -14,7 +14,7 @@ use crate::{
 pub(crate) struct RootMove {
     pub(crate) square: Square,
     next: FeaturedBoard,
-    /// What the last search that looked at it closely found.
+    /// The value found by the last search that looked at it closely.
     pub(crate) value: i32,
 }
 
@@ -161,7 +161,7 @@ impl<C: Cpu> ThreadSearch<'_, C> {
         }
     }
 
-    /// Whether a move leads to this exact score at least.
+    /// True if a move leads to this exact score at least.
     pub(crate) fn reaches(&mut self, root: &RootMove, score: i32) -> bool {
         self.selectivity = EXACT;
         let empties = root.next.board.empties();

@@ -1,12 +1,11 @@
-//! When a search ends before it is done.
+//! The end of a search before it is done.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
 
-/// How many nodes there are at most between two looks at the clock: some tenths of a
-/// millisecond.
+/// Number of nodes at most between two looks at the clock: some tenths of a millisecond.
 const BATCH: u64 = 2048;
 
 /// The conditions that end a search.

@@ -1,4 +1,4 @@
-//! How a search divides its moves with other threads, if there are any.
+//! The division of a search's moves among several threads, if there are any.
 
 use search_team::mark;
 
@@ -9,8 +9,8 @@ use crate::{board::Discs, cpu::Cpu, table::hash_of};
 const TEAM_DEPTH: u32 = 5;
 
 impl<C: Cpu> ThreadSearch<'_, C> {
-    /// Whether to search the move that leads to this position now; not if it can wait and another
-    /// thread searches it.
+    /// True if the move that leads to this position is to be searched now; not if it can wait and
+    /// another thread searches it.
     #[inline(always)]
     pub(super) fn claims(&self, next: Discs, depth: u32, can_wait: bool) -> bool {
         let Some(team) = self.team.filter(|_| depth >= TEAM_DEPTH) else {
