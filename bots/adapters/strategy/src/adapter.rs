@@ -23,7 +23,7 @@ use crate::{
     wire::PointQuestion,
 };
 
-/// Why a strategy can't be served.
+/// Reason why a strategy can't be served.
 #[derive(Debug, thiserror::Error)]
 pub enum AdapterError {
     /// Its SPEC or its file is invalid.
@@ -91,7 +91,7 @@ struct Adapter {
     /// The process in which the strategy was tried plays the first game. It exists when
     /// the adapter listens, so its memory counts as there from the start.
     first: Mutex<Option<HostProcess>>,
-    /// Which function of the interface the strategy lacks.
+    /// The error that names the function of the interface that the strategy lacks, if it lacks one.
     lacks: Option<Status>,
 }
 

@@ -10,7 +10,7 @@ use std::{
     str::FromStr,
 };
 
-/// What a SPEC of a strategy looks like.
+/// The form of a SPEC of a strategy, for messages.
 pub const EXPECTED: &str = "expected strategy:FILE.so, with ?clock-scale=1000, max-games=4 or \
                             keeps-globals where they are needed";
 
@@ -29,7 +29,7 @@ pub struct Strategy {
     pub keeps_globals: bool,
 }
 
-/// Why a strategy can't be played.
+/// Reason why a strategy can't be played.
 #[derive(Debug, thiserror::Error)]
 pub enum StrategyError {
     /// No file is named.
@@ -45,9 +45,9 @@ pub enum StrategyError {
     Value {
         /// The parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
-        /// What was expected.
+        /// The values that are allowed.
         expected: &'static str,
     },
     /// It is not named like a shared object.
@@ -61,7 +61,7 @@ pub enum StrategyError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
     /// It is another kind of file.
@@ -73,13 +73,13 @@ pub enum StrategyError {
     Kind {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// The kind of file that it is.
         found: String,
     },
 }
 
 impl Strategy {
-    /// What to call it: the file's name without its ending.
+    /// Its name for people: the file's name without its ending.
     #[must_use]
     pub fn name(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default();
@@ -115,8 +115,8 @@ impl Strategy {
         }
     }
 
-    /// Whether it calls `clock()` and no `clock-scale` is given: one that expects
-    /// milliseconds thinks a thousand times too short here, and no error shows it.
+    /// True if it calls `clock()` and no `clock-scale` is given: one that expects milliseconds
+    /// thinks a thousand times too short here, and no error shows it.
     #[must_use]
     pub fn trusts_clock(&self) -> bool {
         self.clock_scale == NonZeroU32::MIN && has_bytes(&self.path, b"\0clock\0")
@@ -184,15 +184,15 @@ fn count(parameter: &'static str, value: &str) -> Result<NonZeroU32, StrategyErr
     })
 }
 
-/// Whether the file has this name among its symbols, mangled as C++ does it where
-/// `extern "C"` was forgotten.
+/// True if the file has this name among its symbols, mangled as C++ does it where `extern "C"` was
+/// forgotten.
 pub(crate) fn has_mangled(path: &Path, name: &str) -> bool {
     let mangled = format!("_Z{}{name}", name.len());
     has_bytes(path, mangled.as_bytes())
 }
 
 fn has_bytes(path: &Path, wanted: &[u8]) -> bool {
-    /// What is looked through of a file: more than any strategy has.
+    /// Number of bytes of a file that are searched at most: more than any strategy has.
     const MOST: u64 = 64 * 1024 * 1024;
     let mut bytes = Vec::new();
     #[expect(
@@ -203,8 +203,7 @@ fn has_bytes(path: &Path, wanted: &[u8]) -> bool {
     read.is_ok_and(|_| bytes.windows(wanted.len()).any(|window| window == wanted))
 }
 
-/// What a file with this header is, if it is not a shared object for this machine
-/// (elf(5)).
+/// The kind of a file with this header, if it is not a shared object for this machine (elf(5)).
 fn not_a_shared_object(header: &[u8]) -> Option<String> {
     if header.starts_with(b"MZ") {
         return Some("a program or DLL for Windows".to_owned());

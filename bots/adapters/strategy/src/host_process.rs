@@ -25,12 +25,12 @@ use crate::{
     wire::{HostReport, PointQuestion},
 };
 
-/// How many of its last lines are evidence, and the longest one in characters.
+/// Number of its last lines that are evidence, and the longest one in characters.
 const LAST_LINES: usize = 3;
 const LINE_LIMIT: usize = 200;
-/// How long a line may be before it is cut in two.
+/// The longest line in bytes; a longer one is cut in two.
 const LONGEST_LINE: usize = 64 * 1024;
-/// How much is read from the pipe of a dead host: what a pipe can hold.
+/// Number of bytes read at most from the pipe of a dead host: what a pipe can hold.
 const PIPE_CAPACITY: usize = 64 * 1024;
 
 /// A host.
@@ -41,13 +41,13 @@ pub(crate) struct HostProcess {
     socket: UnixStream,
     /// Bytes from the socket that are not parsed yet.
     unread: Vec<u8>,
-    /// What the strategy prints; none when that has been closed.
+    /// The output of the strategy; none when the strategy has closed it.
     output: Option<pipe::Receiver>,
     printed: PrintedLines,
     phase: HostPhase,
 }
 
-/// What the strategy is doing.
+/// The state of the strategy: the function that runs in it, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostPhase {
     Loading,
@@ -207,7 +207,7 @@ impl HostProcess {
         }
     }
 
-    /// How it died, as the status of its game.
+    /// The way it died, as the status of its game.
     fn post_mortem(&mut self, status: io::Result<ExitStatus>) -> Status {
         self.take_output();
         self.printed.end();
@@ -254,7 +254,7 @@ impl Drop for HostProcess {
     }
 }
 
-/// What a strategy has printed.
+/// The lines that a strategy has printed.
 #[derive(Debug, Default)]
 struct PrintedLines {
     /// A line that has not ended.

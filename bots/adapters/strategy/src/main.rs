@@ -4,7 +4,8 @@
 
 use std::process::ExitCode;
 
-/// What the adapter starts this program with again, to load the strategy for one game.
+/// The arguments with which the adapter starts this program again, to load the strategy for one
+/// game.
 const HOST: [&str; 2] = ["strategy-host", "--"];
 
 fn main() -> ExitCode {

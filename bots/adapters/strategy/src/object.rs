@@ -52,7 +52,7 @@ pub(crate) struct Object {
     clear_point: ClearPoint,
 }
 
-/// Why an object can't be played, in words.
+/// Reason why an object can't be played, in words.
 #[derive(Debug)]
 pub(crate) enum LoadError {
     /// It can't be loaded.
@@ -61,7 +61,7 @@ pub(crate) enum LoadError {
     Lacks(String),
 }
 
-/// What `getPoint` returned: its value, and the pointer that is to be cleared.
+/// The result of `getPoint`: its value, and the pointer that is to be cleared.
 pub(crate) struct Returned {
     pub(crate) x: i32,
     pub(crate) y: i32,
@@ -260,7 +260,7 @@ extern "C" fn call_open(name: *const c_char, flags: c_int) -> *mut c_void {
     }
 }
 
-/// What the linker says of the call that has just failed.
+/// The linker's message about the call that has just failed.
 fn linker_words() -> String {
     #[expect(unsafe_code, reason = "it is the linker's")]
     // SAFETY: it is NULL or a text that lives until the linker is called again.

@@ -23,7 +23,7 @@ pub(crate) enum HostReport {
 }
 
 impl HostReport {
-    /// How many bytes one is: which, and two numbers.
+    /// Number of bytes of a report: one for its kind, and two numbers.
     pub(crate) const SIZE: usize = 9;
 
     pub(crate) fn write(self) -> [u8; Self::SIZE] {
@@ -64,7 +64,7 @@ impl HostReport {
     }
 }
 
-/// What `getPoint` is called with.
+/// The arguments of a call of `getPoint`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PointQuestion {
     pub(crate) m: i32,
