@@ -23,7 +23,7 @@ fn main() {
     }
 }
 
-/// How many playouts fit, and how many that is in a second.
+/// Number of playouts that fit, and the same per second.
 fn playouts(side: u8, time: Duration) -> (u64, f64) {
     let middle = Point {
         x: i32::from(side) / 2,

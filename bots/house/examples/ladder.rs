@@ -25,7 +25,7 @@ const PAIRS: [(u32, u32, u32); 5] = [
 ];
 const THREADS: usize = 2;
 
-/// What the higher level got out of rounds of two games.
+/// The results of the higher level in rounds of two games.
 #[derive(Default)]
 struct Tally {
     /// Games won, drawn, lost.
@@ -124,7 +124,7 @@ impl Tally {
     }
 }
 
-/// Who wins, where `seat` is the higher level's.
+/// The winner of a game, where `seat` is the higher level's; none for a draw.
 fn game(lower: u32, higher: u32, seat: Seat, seed: &Seed, rng: &mut ChaCha8Rng) -> Option<Seat> {
     let mut board = ConnectFour::deal(&Setup::default(), &mut Dice::new(seed))
         .public

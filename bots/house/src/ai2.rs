@@ -56,7 +56,7 @@ impl<'a> HandScorer<'a> {
         }
     }
 
-    /// What each play leaves, judged in the order that it leaves.
+    /// The score of the hand that each play leaves, judged in the order that it leaves.
     pub(crate) fn each(&self, legal: &[Move]) -> impl Iterator<Item = (Move, RemainingHandScore)> {
         legal.iter().filter_map(|&did| match did {
             Move::Play(cards) => Some((did, self.left(cards))),
@@ -86,7 +86,7 @@ impl<'a> HandScorer<'a> {
 /// their products (1/2 1/3 1/4 2/7 = 2/168).
 const WHOLE: u32 = 168;
 
-/// How many unseen cards outrank each rank.
+/// Number of unseen cards that outrank each rank.
 pub(crate) struct Outranked {
     by: [u32; 13],
     unseen: u32,
@@ -104,7 +104,7 @@ impl RemainingHandScore {
         self.sum
     }
 
-    /// How many of its cards score above 0.06.
+    /// Number of its cards that score above 0.06.
     pub(crate) const fn threatened(&self) -> u32 {
         self.threatened
     }

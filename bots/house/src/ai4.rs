@@ -80,7 +80,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         }))
 }
 
-/// How a player plays.
+/// The options of a player.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerOptions {
     budget: Ai4Budget,
@@ -180,8 +180,8 @@ impl Ai4Player {
         }
     }
 
-    /// What each seat can expect after each of these moves, in their order, as shares of the points
-    /// for places, when its seat is asked.
+    /// The expected result of each seat after each of these moves, in their order, as shares of the
+    /// points for places, when its seat is asked.
     pub fn prospects(&mut self, view: &View, legal: &[Move]) -> Vec<[f64; 4]> {
         let playouts = match self.options.budget {
             Ai4Budget::Playouts(playouts) => playouts.max(1),

@@ -1,5 +1,5 @@
-//! How long a bot may search for an answer: the limit of the question less a margin, or a part of the
-//! budget for all answers of a game where there is one.
+//! The time that a bot may search for an answer: the limit of the question less a margin, or a part
+//! of the budget for all answers of a game where there is one.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::margin::{Margin, Waited};
 pub(crate) struct BotClock {
     margin: Margin,
     move_limit: Duration,
-    /// What is left of the budget.
+    /// The rest of the budget.
     budget: Option<Duration>,
 }
 
@@ -31,12 +31,12 @@ impl Allowance {
         Self { allowed, ..self }
     }
 
-    /// When the search has to end.
+    /// The time at which the search has to end.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.began.checked_add(self.allowed)
     }
 
-    /// How long it has gone on.
+    /// The time since it began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }

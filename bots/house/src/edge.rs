@@ -71,7 +71,7 @@ const BY_LEVEL: [(u32, f64); LEVELS] = [
     (8, 0.0),
 ];
 
-/// How it plays.
+/// The strength of its play.
 #[derive(Clone, Copy)]
 enum Strength {
     /// As well as it can within this time and that of the referee.
@@ -152,7 +152,7 @@ impl EdgePlayer {
         }
     }
 
-    /// What ends a search, and how long that may take.
+    /// The limit of a search, and the time that it may take.
     fn bounds(&mut self, board: Discs, limit: Duration) -> (SearchLimit, Allowance) {
         let mut allowance = self.clock.begin(limit, answers(board));
         let mut search = SearchLimit::default();
@@ -237,7 +237,8 @@ fn board(turn: &Turn<'_, Othello>) -> Discs {
     }
 }
 
-/// How many answers a seat gives at most until the game is over, if both sides always have moves.
+/// Number of answers that a seat gives at most until the game is over, if both sides always have
+/// moves.
 const fn answers(board: Discs) -> u32 {
     let empty = 64 - (board.own | board.other).count_ones();
     empty.div_ceil(2) + 1

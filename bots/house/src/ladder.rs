@@ -26,13 +26,13 @@ pub(crate) const BOT: HouseBot = HouseBot {
     build,
 };
 
-/// How many levels there are.
+/// Number of levels.
 pub const LEVELS: u32 = 50;
 const STANDARD: u32 = 25;
 const LOWEST: u32 = 8;
 
-/// How many playouts a level makes for a move: 8 for level 1, and 17 % more,
-/// rounded up, for each that follows; 24,966 for level 50.
+/// Number of playouts that a level makes for a move: 8 for level 1, and 17 % more, rounded up, for
+/// each that follows; 24,966 for level 50.
 #[must_use]
 pub fn playouts(level: u32) -> u32 {
     (1..level).fold(LOWEST, |playouts, _| {

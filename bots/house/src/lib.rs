@@ -28,9 +28,9 @@ pub use spec::{LEVELS, Parameters, SpecError, closest};
 
 /// A built-in bot.
 pub struct HouseBot {
-    /// What it is called: `house:NAME`.
+    /// Its name, as in `house:NAME`.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// A sentence about its play.
     pub summary: &'static str,
     /// The games that it plays.
     pub games: PlayedGames,
@@ -52,7 +52,7 @@ pub enum PlayedGames {
 }
 
 impl PlayedGames {
-    /// Whether this one is among them.
+    /// True if this one is among them.
     #[must_use]
     pub fn include(self, game: &str) -> bool {
         match self {
@@ -73,11 +73,11 @@ impl PlayedGames {
 
 /// A parameter of a bot.
 pub struct Parameter {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// Its default value.
     pub standard: &'static str,
-    /// What it does.
+    /// A short description.
     pub summary: &'static str,
 }
 
@@ -177,7 +177,7 @@ pub fn strengths(game: &GameInfo) -> &'static [&'static str] {
     known.map_or(&["random"], |(_, specs)| specs)
 }
 
-/// Whom a person plays who has named nobody: `NAME?parameter=value&…`.
+/// The opponent of a person who has named nobody: `NAME?parameter=value&…`.
 #[must_use]
 pub fn best(game: &GameInfo) -> &'static str {
     strengths(game).last().unwrap_or(&"random")

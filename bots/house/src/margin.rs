@@ -1,11 +1,11 @@
-//! What an engine keeps of the time limit, so that its answer arrives in time: it learns from
-//! what its answers were late by, and from how long its thread had to wait for a core.
+//! The part of the time limit that an engine keeps so that its answer arrives in time: it learns
+//! from what its answers were late by, and from how long its thread had to wait for a core.
 
 use std::{fs, time::Duration};
 
-/// What is kept of the limit for the way there and back before anything is known of it.
+/// The time kept for the way there and back before anything is known of it.
 const FIRST: Duration = Duration::from_millis(50);
-/// What is kept at least.
+/// The least time that is kept.
 const LEAST: Duration = Duration::from_millis(10);
 /// The margin leaves this part of the time for the search, however late answers were.
 const LEAST_PART: u32 = 8;
@@ -13,17 +13,17 @@ const LEAST_PART: u32 = 8;
 /// waits again, and a wait may be twice as long as the mean.
 const WAITS: u32 = 6;
 
-/// What is kept of the limit.
+/// The part of the limit that is kept.
 pub(crate) struct Margin {
     kept: Duration,
 }
 
-/// How a thread has been scheduled so far.
+/// The scheduling of a thread so far.
 #[derive(Clone, Copy)]
 pub(crate) struct Waited {
-    /// How long it was ready to run and had no core.
+    /// The time that it was ready to run and had no core.
     waited: Duration,
-    /// How often it got one.
+    /// Number of times that it got one.
     slices: u64,
 }
 

@@ -39,7 +39,7 @@ impl Thinker<Mahjong> for ShantenBot {
     }
 }
 
-/// What to discard of a hand of 14.
+/// The discard of a hand of 14.
 fn discard(public: &Public, hand: &Hand) -> Tile {
     let goal = Goal::new(public.missing_suit);
     let unseen = unseen(public, hand);

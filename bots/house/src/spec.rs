@@ -6,7 +6,7 @@ use strum::VariantNames;
 
 use crate::{HouseBot, Parameter};
 
-/// How many levels a bot has that has levels.
+/// Number of levels of a bot that has levels.
 pub const LEVELS: usize = 10;
 /// The size of a table of positions in MiB where none is given.
 const TABLE: usize = 32;
@@ -41,17 +41,17 @@ pub struct Parameters {
     given: BTreeMap<String, String>,
 }
 
-/// Why a SPEC names no bot.
+/// Reason why a SPEC names no bot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// No bot has this name.
     #[error("there is no built-in bot \"{name}\"{}; there are {known}", meant(.like))]
     Name {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// What exists.
+        /// The names that exist, as text.
         known: String,
-        /// What may have been meant.
+        /// The name that may have been meant.
         like: Option<String>,
     },
     /// The bot has no such parameter.
@@ -59,9 +59,9 @@ pub enum SpecError {
     Parameter {
         /// The bot.
         bot: &'static str,
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// What exists.
+        /// The parameters that exist, as text.
         known: String,
     },
     /// The parameter's value is invalid.
@@ -71,9 +71,9 @@ pub enum SpecError {
         bot: &'static str,
         /// The parameter.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
-        /// What was expected.
+        /// The values that are allowed.
         expected: String,
     },
 }
@@ -167,7 +167,7 @@ impl Parameters {
         Ok(size.unwrap_or(TABLE))
     }
 
-    /// How many threads think.
+    /// Number of threads that think.
     ///
     /// # Errors
     ///

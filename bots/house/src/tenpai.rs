@@ -81,7 +81,7 @@ const HANDS: u64 = 2_500;
 static JUDGE: LazyLock<MahjongEngine> =
     LazyLock::new(|| MahjongEngine::new(NetworkWeights::wide()));
 
-/// How much it thinks.
+/// The amount of thinking for an answer.
 #[derive(Clone, Copy, Debug)]
 enum Effort {
     /// A share of the limit, at most this.
@@ -98,7 +98,7 @@ struct TenpaiSettings {
     effort: Effort,
     /// The most playouts of an answer.
     playouts: u64,
-    /// How many threads make them.
+    /// Number of threads that make them.
     threads: usize,
     /// By how many points it misjudges a discard at most.
     error: f64,
@@ -299,7 +299,7 @@ fn here(tile: Tile) -> tenpai::Tile {
     tenpai::Tile::new(tile.index()).expect("both count tiles alike")
 }
 
-/// What a seat knows, as the engine has it.
+/// The knowledge of a seat in the engine's form.
 fn situation((public, private): (&Public, &Private), seat: Seat, question: Question) -> Situation {
     let river = |seat: Seat| public.rivers[seat.index()].iter().map(|&tile| here(tile));
     let own_turn = question != Question::Win { self_draw: false };

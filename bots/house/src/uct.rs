@@ -47,7 +47,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 /// --bot 'x=house:uct?playouts=2000&c=…' --bot 'std=house:uct?playouts=2000'`.
 pub(crate) const EXPLORATION: f64 = 0.7;
 const THINKING_TIME: Duration = Duration::from_secs(1);
-/// How many playouts there are between two looks at the clock.
+/// Number of playouts between two looks at the clock.
 const BATCH: u32 = 16;
 
 #[derive(Clone, Copy)]
@@ -133,7 +133,7 @@ struct UctNode {
     end: Option<f64>,
     /// The columns that have not been tried, as bits.
     untried: u16,
-    /// Where its children are; the next of them is linked.
+    /// The index of its first child; each child has that of the next one.
     first_child: usize,
     next_sibling: usize,
     visits: f64,

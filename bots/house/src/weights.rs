@@ -33,7 +33,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
     build,
 };
 
-/// How far it looks, its own move included.
+/// Number of plies that it looks ahead, its own move included.
 pub const PLIES: u32 = 9;
 /// A weight is two to the power of one of these: a quarter of the board, row
 /// by row from the corner; the other quarters mirror it. The centre is never
@@ -138,9 +138,9 @@ impl SquareWeights {
         best
     }
 
-    /// What this many plies from here are worth for the side to move, between
-    /// these bounds; below them at most, above them at least. The bounds of a
-    /// move's line are those without the move's own weight.
+    /// The worth of this many plies from here for the side to move, between these bounds; below
+    /// them at most, above them at least. The bounds of a move's line are those without the move's
+    /// own weight.
     fn value(
         &self,
         board: OthelloBoard,

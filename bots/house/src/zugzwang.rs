@@ -174,8 +174,8 @@ impl Thinker<ConnectFour> for ZugzwangPlayer {
     }
 }
 
-/// How many answers a seat may still have to give. Most games end long before the board is full, so
-/// it is a third of the free cells, and some for those that do not.
+/// Number of answers that a seat may still have to give. Most games end long before the board is
+/// full, so it is a third of the free cells, and some for those that do not.
 pub(crate) fn answers(board: &ConnectFourBoard) -> u32 {
     let stones = [0, 1].map(|seat| board.stones(Seat::new(seat)));
     let cells = (board.rows() * board.columns()) as u32;

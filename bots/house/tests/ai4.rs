@@ -104,7 +104,7 @@ fn the_models_decide_as_the_bots_do() {
     assert!(decisions > 5_000, "{decisions}");
 }
 
-/// What four players with this SPEC play.
+/// The moves of four players with this SPEC.
 fn rounds(spec: &str, setup: &Setup, limit: Duration, late: Duration) -> Vec<Move> {
     let options = PlayerOptions::parse(spec).expect("a spec");
     let weights = Arc::new(MoveWeights::embedded());

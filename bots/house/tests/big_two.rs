@@ -14,7 +14,7 @@ use referee_games::big_two::{
 /// Differences of rounding are none.
 const NOTHING: f64 = 1e-9;
 
-/// What the page says of a natural card, read off its name.
+/// The properties of a natural card as the page says them, read off its name.
 #[derive(Clone, Copy)]
 struct Paper {
     /// From low to high in the normal order.

@@ -43,8 +43,8 @@ fn sitting(wall: &[String], limit: Duration) -> Sitting {
     .expect("a wall of 108 tiles")
 }
 
-/// What the bot answers in seat 0, at most so many times. The other seat discards what it has drawn
-/// and never wins.
+/// The answers of the bot in seat 0, at most so many. The other seat discards what it has drawn and
+/// never wins.
 fn answers(spec: &str, wall: &[String], limit: Duration, most: usize) -> Vec<Vec<u8>> {
     let path = game("mahjong").expect("a game").path();
     let mut sitting = sitting(wall, limit);
@@ -174,7 +174,7 @@ fn wrong_parameters_are_refused() {
     }
 }
 
-/// What the bot expects of each legal answer to the first question, and these answers.
+/// The bot's values of all legal answers to the first question, and these answers.
 fn first_values(spec: &str, wall: &[String]) -> (Vec<f64>, Vec<String>) {
     let path = game("mahjong").expect("a game").path();
     let mut sitting = sitting(wall, MINUTE);

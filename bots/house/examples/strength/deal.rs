@@ -139,7 +139,7 @@ fn share(places: &PerSeat<u8>, seat: Seat) -> f64 {
     f64::from(place) + (same as f64 - 1.0) / 2.0
 }
 
-/// What the deal begins with: an opening where bots would repeat themselves otherwise.
+/// The set-up of a deal: an opening where bots would repeat themselves otherwise.
 fn setup(name: &str, deal: u64) -> Result<Value, String> {
     let mut rng = ChaCha8Rng::seed_from_u64(deal.wrapping_add(1 << 32));
     match name {

@@ -10,15 +10,15 @@ pub(crate) struct Experiment {
     pub(crate) part: Part,
     /// The bot that is measured: `NAME?parameter=value`.
     pub(crate) bot: String,
-    /// Who has the other seats, in order.
+    /// The bots in the other seats, in order.
     pub(crate) others: Vec<String>,
-    /// Whether every deal is played from every seat, or from the first one only.
+    /// True if every deal is played from every seat, false if from the first one only.
     pub(crate) every_seat: bool,
-    /// How many deals are enough.
+    /// Number of deals that are enough.
     pub(crate) deals: u64,
-    /// How many threads the bot uses.
+    /// Number of threads that the bot uses.
     pub(crate) threads: usize,
-    /// Where it lies on the horizontal axis of its plot: milliseconds a move.
+    /// The place on the horizontal axis of its plot: milliseconds a move.
     pub(crate) time: Option<u32>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Part {
 }
 
 impl Experiment {
-    /// What tells it from all others.
+    /// The title that no other experiment has.
     pub(crate) fn title(&self) -> String {
         format!("{}: {} - {}", self.game, self.bot, self.others.join(", "))
     }
@@ -173,7 +173,7 @@ fn mahjong() -> Vec<Experiment> {
     all
 }
 
-/// What each idea of the strong bots is worth.
+/// The experiments that measure the worth of each idea of the strong bots.
 fn ideas() -> Vec<Experiment> {
     let names = [
         (

@@ -80,7 +80,7 @@ pub(crate) fn files(experiments: &[Experiment], results: &Results) -> Vec<(Strin
     plots.chain([("strength.md".to_owned(), page)]).collect()
 }
 
-/// Where the plot of a game is.
+/// The path of the plot of a game.
 fn path(game: &str) -> String {
     format!("strength/{game}.svg")
 }
@@ -130,7 +130,7 @@ pub(crate) fn page(experiments: &[Experiment], results: &Results) -> String {
     page
 }
 
-/// What the main value of a part is.
+/// The name of the main value of a part.
 fn value_name(game: &str, part: Part) -> &'static str {
     match (game, part) {
         (_, Part::Arcade) => "score a round",

@@ -20,7 +20,7 @@ pub(crate) struct Played {
     pub(crate) games: Vec<Game>,
 }
 
-/// How the measured bot did in one game.
+/// The measured bot's result in one game, and the time that it took.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Game {
     /// Its place from 1, the best; who shares places has their mean.
@@ -29,7 +29,7 @@ pub(crate) struct Game {
     pub(crate) score: i32,
     /// The sum of the others' scores.
     pub(crate) others: i32,
-    /// How many answers it gave, and how long they took, in microseconds.
+    /// Number of its answers, and the mean and the longest time for one, in microseconds.
     pub(crate) moves: u32,
     pub(crate) mean_us: u64,
     pub(crate) longest_us: u64,
