@@ -1,4 +1,4 @@
-//! How much output may still go through.
+//! The amount of output that may still go through.
 
 use std::time::{Duration, Instant};
 

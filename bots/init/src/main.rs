@@ -34,21 +34,21 @@ use nix::{
 
 use crate::{output::Output, settings::InitSettings, signals::Signals};
 
-/// What our own lines begin with.
+/// The beginning of our own lines.
 const NAME: &str = "bot-init";
 /// As shells have it: the command can't be run, or is not there.
 const NOT_RUN: u8 = 126;
 const NOT_FOUND: u8 = 127;
-/// What is added to a signal that has ended a program.
+/// The number added to a signal that has ended a program, for the exit code.
 const SIGNALED: i32 = 128;
 /// A bot that has lived for so long had no fault at its start.
 const LIVED: Duration = Duration::from_secs(60);
 /// The pause before the first and before every other start, at most.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// How many starts in a row may end soon, before whoever runs the container shall know.
+/// Number of starts in a row that may end soon, before whoever runs the container shall know.
 const MOST_STARTS: u32 = 10;
-/// How long the rest of its output may take to arrive when it has ended.
+/// Longest wait for the rest of its output when it has ended.
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {
@@ -77,7 +77,7 @@ struct Init {
     settings: InitSettings,
     signals: Signals,
     output: Output,
-    /// Whether we were told to end.
+    /// True if we were told to end.
     is_ending: bool,
 }
 
@@ -167,7 +167,7 @@ impl Init {
         }
     }
 
-    /// What becomes of a bot that has ended so, for the so-many-th time in a row soon after its
+    /// The decision about a bot that has ended so, for the so-many-th time in a row soon after its
     /// start.
     fn next(&self, status: ExitStatus, soon: u32) -> RestartDecision {
         let code = code(status);
@@ -223,7 +223,7 @@ impl Init {
     }
 }
 
-/// Whether a signal tells us to end.
+/// True if a signal tells us to end.
 fn ends(signal: Signal) -> bool {
     matches!(
         signal,
@@ -258,7 +258,8 @@ fn reap_one() -> Option<(Pid, ExitStatus)> {
     }
 }
 
-/// What a bot has left running would disturb the next one, or hold its socket.
+/// Kills the processes that a bot has left running: they would disturb the next one, or hold its
+/// socket.
 fn kill_rest(bot: Pid) {
     // It may have left nothing.
     if process::id() == 1 {

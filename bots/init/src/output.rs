@@ -30,7 +30,7 @@ pub(crate) struct Output {
     out: Stream<ChildStdout, Stdout>,
     err: Stream<ChildStderr, Stderr>,
     budget: LogBudget,
-    /// How many bytes were left out since we said so.
+    /// Number of bytes left out since we said so.
     left_out: u64,
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct Output {
 struct Stream<R, W> {
     from: Option<R>,
     to: W,
-    /// What has no end of line yet.
+    /// The bytes that have no end of line yet.
     line: Vec<u8>,
-    /// What waits for its reader.
+    /// The bytes that wait for their reader.
     waiting: Vec<u8>,
-    /// Whether anybody reads.
+    /// True if anybody reads.
     is_read: bool,
 }
 
@@ -66,7 +66,7 @@ impl Output {
         self.err.open(err)
     }
 
-    /// Whether the bot, or what it has started, may still say something.
+    /// True if the bot, or a process that it has started, may still say something.
     pub(crate) fn is_open(&self) -> bool {
         self.out.from.is_some() || self.err.from.is_some()
     }
@@ -79,7 +79,7 @@ impl Output {
         let _ = self.pass_on();
     }
 
-    /// What to wait for.
+    /// The events to wait for.
     pub(crate) fn waits(&self) -> Vec<PollFd<'_>> {
         let mut waits = self.out.waits();
         waits.extend(self.err.waits());

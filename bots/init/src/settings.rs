@@ -1,13 +1,13 @@
-//! What it does, as its arguments and the environment say.
+//! The settings, as the arguments and the environment say.
 
 use std::{env, ffi::OsString, fs, os::unix::fs::FileTypeExt as _, path::PathBuf};
 
-/// Whether a bot that has crashed is started again.
+/// Variable that says if a bot that has crashed is started again.
 const RESTART: &str = "BOT_RESTART";
-/// How many MiB of output go through at once, and in every further hour.
+/// Variable with the number of MiB of output that go through at once, and in every further hour.
 const LOG_MIB: &str = "BOT_LOG_MIB";
 const DEFAULT_LOG_MIB: u64 = 4;
-/// Where the bot listens.
+/// Variable with the address on which the bot listens.
 const LISTEN: &str = "BOT_LISTEN";
 
 pub(crate) struct InitSettings {

@@ -15,8 +15,8 @@ use std::{
 use nix::sys::signal::Signal;
 use signal_hook::{flag, low_level::pipe};
 
-/// What may be sent to the first process of a container, and the end of a child. Signals that say
-/// that we have a fault are not among them.
+/// The signals that may be sent to the first process of a container, and the one for the end of a
+/// child. Signals that say that we have a fault are not among them.
 const TAKEN: [Signal; 7] = [
     Signal::SIGCHLD,
     Signal::SIGTERM,
@@ -28,7 +28,7 @@ const TAKEN: [Signal; 7] = [
 ];
 
 pub(crate) struct Signals {
-    /// Whether each has come.
+    /// For each signal, true if it has come.
     come: Vec<(Signal, Arc<AtomicBool>)>,
     /// Has a byte when one has.
     wake: UnixStream,

@@ -15,7 +15,7 @@ use nix::{
     unistd::Pid,
 };
 
-/// How long may pass until something is so. Nothing here takes a second.
+/// Longest wait until something is so. Nothing here takes a second.
 const LONG: Duration = Duration::from_secs(60);
 
 fn init(script: &str) -> Command {

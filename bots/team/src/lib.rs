@@ -1,7 +1,7 @@
-//! What threads that search the same position tell each other: how far they have come, and which
+//! The messages between threads that search the same position: how far they have come, and which
 //! moves are being searched, so that the others look at something else first (T. Kerrigan,
-//! "Simplified ABDADA", after J.-C. Weill, "The ABDADA distributed minimax-search algorithm",
-//! ICCA Journal 19(1), 1996). The table of positions is all else that they share.
+//! "Simplified ABDADA", after J.-C. Weill, "The ABDADA distributed minimax-search algorithm", ICCA
+//! Journal 19(1), 1996). The table of positions is all else that they share.
 
 #![forbid(unsafe_code)]
 
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 
-/// How many moves can be marked; of two with the same place, the last one is.
+/// Number of moves that can be marked; of two with the same place, the last one is.
 const PLACES: usize = 1 << 12;
 
 /// The threads of one search.
 #[derive(Debug)]
 pub struct Team {
-    /// How many searches at the root one of them has finished.
+    /// Number of searches at the root that one of them has finished.
     finished: AtomicUsize,
     /// By place, the mark of a move that is being searched.
     busy: Vec<AtomicU64>,
@@ -43,7 +43,7 @@ impl Team {
         self.finished.fetch_max(finished, Relaxed);
     }
 
-    /// How many searches at the root one of them has finished.
+    /// Number of searches at the root that one of them has finished.
     #[inline]
     #[must_use]
     pub fn finished(&self) -> usize {
@@ -55,8 +55,8 @@ impl Team {
         &self.busy[(mark >> 48) as usize & (PLACES - 1)]
     }
 
-    /// Whether to search the move with this mark now, as all threads are told; not if it can wait and
-    /// another thread searches it.
+    /// True if the move with this mark is to be searched now, as all threads are told; not if it
+    /// can wait and another thread searches it.
     #[inline]
     #[must_use]
     pub fn claims(&self, mark: u64, can_wait: bool) -> bool {
@@ -89,7 +89,7 @@ impl<T: Clone> RootProgress<T> {
         Self(Mutex::new((0, known)))
     }
 
-    /// How many searches one of them has finished, and what the last one found.
+    /// Number of searches that one of them has finished, and the result of the last one.
     #[must_use]
     pub fn now(&self) -> (usize, T) {
         self.0.lock().clone()
@@ -107,7 +107,7 @@ impl<T: Clone> RootProgress<T> {
     }
 }
 
-/// What a move is marked by: the hash of the position after it and the depth of its search.
+/// The mark of a move: the hash of the position after it and the depth of its search.
 #[inline]
 #[must_use]
 pub fn mark(hash: u64, depth: u32) -> u64 {
