@@ -7,7 +7,7 @@ use bot_kit::{
     connect_four::{ConnectFourBot, GetPoint, Point},
 };
 
-/// What a cell of a board holds.
+/// The content of a cell of a board.
 const OPPONENT: u8 = 1;
 const OWN: u8 = 2;
 const IN_A_ROW: i32 = 4;
@@ -33,7 +33,7 @@ impl ConnectFourBot for Careful {
     }
 }
 
-/// Whether this side's stone there makes four in a line.
+/// True if this side's stone there makes four in a line.
 fn wins(ask: &GetPoint, at: Point, side: u8) -> bool {
     [(0, 1), (1, 0), (1, 1), (1, -1)].into_iter().any(|(x, y)| {
         let run = |x: i32, y: i32| {
@@ -50,7 +50,7 @@ fn holds(ask: &GetPoint, x: i32, y: i32, side: u8) -> bool {
         && ask.board.get((x * ask.n + y) as usize) == Some(&side)
 }
 
-/// Where the next stone lands when one lies here.
+/// The point at which the next stone lands when one lies here.
 fn above(ask: &GetPoint, at: Point) -> Option<Point> {
     let forbidden = |x| (x, at.y) == (ask.no_x, ask.no_y);
     let x = if forbidden(at.x - 1) {

@@ -134,7 +134,7 @@ fn rank(card: Card) -> i32 {
     (i32::from(card) - 1) / 4
 }
 
-/// What is compared: reversed, a two is the lowest; a joker is always the highest.
+/// The strength that is compared: reversed, a two is the lowest; a joker is always the highest.
 const fn strength(rank: i32, reversed: bool) -> i32 {
     if reversed && rank != JOKER {
         JOKER - 1 - rank
@@ -161,7 +161,7 @@ impl OthelloBot for Random {
     }
 }
 
-/// Whether a disc of one's own (2) there encloses some of the opponent's (1).
+/// True if a disc of one's own (2) there encloses some of the opponent's (1).
 fn turns(board: &[u8], (row, column): (i32, i32)) -> bool {
     let at = |row: i32, column: i32| {
         let on = (0..8).contains(&row) && (0..8).contains(&column);

@@ -16,7 +16,7 @@ use crate::{
 
 /// A bot in one game of Reversal Big Two.
 pub trait BigTwoBot: Send + 'static {
-    /// What everybody knows before the first play.
+    /// The table before the first play, as everybody knows it.
     fn get_table(&mut self, _table: &Table) {}
 
     /// Your cards.
@@ -28,8 +28,7 @@ pub trait BigTwoBot: Send + 'static {
     /// A seat has left by a foul and taken this place.
     fn get_forfeit(&mut self, _seat: u32, _place: u32) {}
 
-    /// Which cards do you play? None is a pass, which is not allowed where you
-    /// lead.
+    /// Asks for the cards that you play. None is a pass, which is not allowed where you lead.
     fn request_play(&mut self, ask: &RequestPlay, limit: Duration) -> Option<Vec<Card>>;
 
     /// The stream was opened in the middle of a game: this was asked before,
@@ -111,7 +110,7 @@ impl<B: BigTwoBot> SeatPlayer for BigTwoPlayer<B> {
     }
 }
 
-/// Whether these can be sent; whether the rules allow them, the referee decides.
+/// True if these can be sent; the referee decides if the rules allow them.
 fn are_cards(cards: &[Card]) -> bool {
     let each: BTreeSet<Card> = cards.iter().copied().collect();
     !cards.is_empty() && each.len() == cards.len() && !each.contains(&Card::Unspecified)

@@ -16,7 +16,7 @@ use crate::{
 
 /// A bot in one game of Connect Four.
 pub trait ConnectFourBot: Send + 'static {
-    /// Where do you play? The stone must land exactly there, on one of
+    /// Asks for the point that you play. The stone must land exactly there, on one of
     /// [`GetPoint::points`].
     fn get_point(&mut self, ask: &GetPoint) -> Point;
 
@@ -46,7 +46,7 @@ impl Deref for GetPoint {
 }
 
 impl GetPoint {
-    /// Where a stone dropped into this column lands; nowhere if it is full.
+    /// The point at which a stone dropped into this column lands; none if it is full.
     #[must_use]
     pub fn landing(&self, column: usize) -> Option<Point> {
         let top = *self.top.get(column)?;

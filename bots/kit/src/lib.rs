@@ -76,7 +76,7 @@ impl Bot {
         }
     }
 
-    /// How many games one process can play at once; 1 by default.
+    /// Number of games that one process can play at once; 1 by default.
     #[must_use]
     pub fn max_games(mut self, games: u32) -> Self {
         self.options.max_games = games;

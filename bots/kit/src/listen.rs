@@ -1,4 +1,4 @@
-//! Where a bot listens, and how it stops.
+//! The address on which a bot listens, and its stop.
 
 use std::{env, fs, io, path::Path, time::Duration};
 
@@ -13,12 +13,12 @@ use tonic::{
     transport::{Server, server::Router},
 };
 
-/// Where a bot listens when `BOT_LISTEN` is not set.
+/// The address on which a bot listens when `BOT_LISTEN` is not set.
 const DEFAULT_ADDRESS: &str = "tcp:127.0.0.1:50051";
-/// How long games may go on after the bot was asked to stop.
+/// Longest time that games may go on after the bot was asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Why a bot could not serve.
+/// Reason why a bot could not serve.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// `BOT_LISTEN` is not an address.
@@ -27,9 +27,9 @@ pub enum ListenError {
     /// The address can't be listened on.
     #[error("could not listen on {address}: {error}")]
     Bind {
-        /// Where.
+        /// The address.
         address: String,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
     /// The transport failed.
@@ -116,8 +116,8 @@ pub async fn listen(router: Router) -> Result<(), ListenError> {
     }
 }
 
-/// How long to wait after a connection could not be accepted: at the limit of open files the
-/// next one can't be accepted either.
+/// The pause after a connection could not be accepted: at the limit of open files the next one
+/// can't be accepted either.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The connections to a listener. One that can't be accepted is no end.

@@ -17,14 +17,14 @@ use crate::{
 /// A bot in one round of Mahjong. A [`Tile`] as a number is 10 * suit + rank,
 /// with the suits c, b, d as 0, 1, 2.
 pub trait MahjongBot: Send + 'static {
-    /// What the round is played by; before everything else.
+    /// The rules by which the round is played; before everything else.
     fn get_round(&mut self, _round: &Round) {}
 
     /// A tile is in your hand now: one call for each of the 13 at the start,
     /// then for each that you draw.
     fn get_draw(&mut self, tile: Tile);
 
-    /// Which tile of your hand do you discard? It is out of the hand then.
+    /// Asks for the tile of your hand that you discard. It is out of the hand then.
     fn request_discard(&mut self, limit: Duration) -> Tile;
 
     /// The other seat has discarded a tile.

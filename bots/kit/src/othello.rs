@@ -20,7 +20,7 @@ pub trait OthelloBot: Send + 'static {
     /// The position that the game begins with.
     fn get_beginning(&mut self, _beginning: &Beginning) {}
 
-    /// Where do you place a disc? You are asked only where there is a move.
+    /// Asks for the square of your next disc. You are asked only where there is a move.
     fn request_move(&mut self, ask: &RequestMove, limit: Duration) -> Square;
 
     /// The stream was opened in the middle of a game: this was asked before,

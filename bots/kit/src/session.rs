@@ -35,8 +35,7 @@ pub(crate) struct Call {
     pub(crate) bytes: Bytes,
     /// The time that the answer may take.
     pub(crate) limit: Duration,
-    /// What the player answered before the stream was opened: it is not asked
-    /// again.
+    /// The player's answer from before the stream was opened: it is not asked again.
     pub(crate) past_answer: Option<Bytes>,
 }
 
@@ -60,13 +59,13 @@ pub(crate) trait SeatPlayer: Send {
     /// A call. What it answers to a question is a message without its envelope.
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status>;
 
-    /// What the seat can expect after each legal answer to a question, which stays unanswered;
-    /// none where the player has no estimate.
+    /// The expected result of the seat after each legal answer to a question, which stays
+    /// unanswered; none where the player has no estimate.
     fn values(&mut self, _call: Call) -> Result<Option<Vec<f64>>, Status> {
         Ok(None)
     }
 
-    /// What each seat can expect as far as the player knows; none where it has no estimate.
+    /// The expected result of each seat as far as the player knows; none where it has no estimate.
     fn shares(&mut self, _call: Call) -> Result<Option<Vec<f64>>, Status> {
         Ok(None)
     }
@@ -211,7 +210,7 @@ pub(crate) fn read<M: prost::Message + Default>(bytes: &[u8]) -> Result<M, Statu
     M::decode(bytes).map_err(|error| invalid(&error.to_string()))
 }
 
-/// What all games' calls have.
+/// The fields that all games' calls have.
 pub(crate) fn envelope(call: &[u8]) -> Result<CallEnvelope, Status> {
     read(call).map_err(|status| invalid(&format!("not a call: {}", status.message())))
 }

@@ -400,7 +400,7 @@ impl OthelloBot for Says<Square> {
     }
 }
 
-/// What comes of the first question that seat 0 is asked in a game, or of the first
+/// The answer to the first question that seat 0 is asked in a game, or the error of the first
 /// notice before it that fails.
 fn first_answer(bot: &Bot, name: &str) -> Result<Option<Vec<u8>>, tonic::Status> {
     let record = play(name, 7);

@@ -12,24 +12,24 @@ use crate::{
 
 /// A bot in one game of `G`.
 pub trait Thinker<G: Sight>: Send + 'static {
-    /// What do you answer? It must be one of [`Turn::legal`].
+    /// Answers the question. The answer must be one of [`Turn::legal`].
     fn answer(&mut self, turn: &Turn<'_, G>) -> G::Answer;
 
-    /// What the seat can expect after each of [`Turn::legal`], in that order, as a share of the
-    /// points: 1 is the first place alone. None where the bot has no such estimate. The referee
+    /// The expected result of the seat after each of [`Turn::legal`], in that order, as a share of
+    /// the points: 1 is the first place alone. None where the bot has no such estimate. The referee
     /// never asks for it; an analysis of a game in this process does.
     fn values(&mut self, _turn: &Turn<'_, G>) -> Option<Vec<f64>> {
         None
     }
 
-    /// What each seat can expect as far as this seat knows, in the order of seats, as shares of the
-    /// points, when this seat is asked. None where the bot has no such estimate. In a game of two
-    /// [`values`](Self::values) is enough: what one can't expect the other can.
+    /// The expected result of each seat as far as this seat knows, in the order of seats, as shares
+    /// of the points, when this seat is asked. None where the bot has no such estimate. In a game
+    /// of two [`values`](Self::values) is enough: what one can't expect the other can.
     fn shares(&mut self, _turn: &Turn<'_, G>) -> Option<Vec<f64>> {
         None
     }
 
-    /// What the seat knows after a notice. A resumed game repeats all of its notices.
+    /// The seat's knowledge after a notice. A resumed game repeats all of its notices.
     fn told(&mut self, _view: &G::View) {}
 
     /// The game is over.
@@ -38,7 +38,7 @@ pub trait Thinker<G: Sight>: Send + 'static {
 
 /// A question and all that the seat knows.
 pub struct Turn<'a, G: Sight> {
-    /// What is asked.
+    /// The question.
     pub question: G::Question,
     /// The time that the answer may take.
     pub limit: Duration,
@@ -46,13 +46,13 @@ pub struct Turn<'a, G: Sight> {
 }
 
 impl<G: Sight> Turn<'_, G> {
-    /// Who is asked.
+    /// The seat that is asked.
     #[must_use]
     pub const fn seat(&self) -> Seat {
         self.watcher.seat()
     }
 
-    /// What it knows, in the game's own form.
+    /// The knowledge of the seat, in the game's own form.
     #[must_use]
     pub const fn view(&self) -> &G::View {
         self.watcher.view()
@@ -73,7 +73,7 @@ impl<G: Sight> Turn<'_, G> {
 
 /// A bot in one game of any kind, which knows only how many answers are legal.
 pub trait Chooser: Send + 'static {
-    /// Which of so many answers?
+    /// Chooses one of so many answers, by its index from 0.
     fn choose(&mut self, answers: usize) -> usize;
 }
 
