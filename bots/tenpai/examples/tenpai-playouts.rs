@@ -1,4 +1,5 @@
-//! What look-ahead and playouts gain against `shanten`, with a smaller error than by the scores of rounds.
+//! The gain of look-ahead and playouts against `shanten`, with a smaller error than by the scores
+//! of rounds.
 //!
 //! Where they choose other discards than the networks alone, many other playouts say what each of these is
 //! worth. What the discards of a round are worth more than those of the networks alone, summed, is what the
@@ -115,15 +116,15 @@ fn report(rounds: &[Found], playouts: &[u64]) {
     }
 }
 
-/// What was found in a round. Sums are of points more than by the discards of the networks alone.
+/// The results of a round. Sums are of points more than by the discards of the networks alone.
 #[derive(Default)]
 struct Found {
-    /// How the round ended.
+    /// The score at the end of the round.
     score: f64,
     /// See `score`.
     faan: Option<f64>,
     discards: u32,
-    /// How often they did not agree.
+    /// Number of times that they did not agree.
     compared: u32,
     unexplained: u32,
     /// By the discards with look-ahead.

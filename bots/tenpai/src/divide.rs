@@ -6,8 +6,8 @@ use std::{
     thread,
 };
 
-/// What `work` returns for 0, 1, … up to `count`, in this order, worked out by so many threads. Parts that are
-/// not begun when it is late are left out.
+/// The results of `work` for 0, 1, … up to `count`, in this order, worked out by so many threads.
+/// Parts that are not begun when it is late are left out.
 pub fn divided<T: Send>(
     threads: usize,
     count: usize,

@@ -16,15 +16,15 @@ use crate::{
 pub struct Situation {
     /// Its tiles: 14 in its own turn, 13 when the other one has discarded.
     pub hand: Tiles,
-    /// What the seat itself has discarded, in order.
+    /// The seat's own discards, in order.
     pub own_river: Vec<Tile>,
-    /// What the other one has discarded, in order.
+    /// The other seat's discards, in order.
     pub other_river: Vec<Tile>,
-    /// Whether it began.
+    /// True if it began.
     pub began: bool,
-    /// How many tiles the wall holds.
+    /// Number of tiles in the wall.
     pub left: u8,
-    /// Whether a hand of all three suits may win.
+    /// True if a hand of all three suits may win.
     pub three_suits: bool,
     /// The chance that the other one discards any tile and never wins; if it is not given, it is
     /// worked out from the discards.
@@ -126,7 +126,7 @@ impl<'a> ThinkingLimit<'a> {
         work >= self.hands || self.is_late()
     }
 
-    /// Whether its clock says to stop.
+    /// True if its clock says to stop.
     pub(crate) fn is_late(&self) -> bool {
         self.clock.is_some_and(|(time, clock)| clock() >= time)
     }
@@ -136,7 +136,7 @@ impl<'a> ThinkingLimit<'a> {
         self.playouts
     }
 
-    /// How many threads make them.
+    /// Number of threads that make them.
     pub(crate) const fn threads(&self) -> usize {
         self.threads
     }
@@ -256,7 +256,7 @@ impl MahjongEngine {
         self.by_playouts(situation, discards, passive, limit)
     }
 
-    /// What these discards are worth against a passive seat, by all draws that may follow.
+    /// The worth of these discards against a passive seat, by all draws that may follow.
     fn against_passive(&self, situation: &Situation, discards: &[Valued]) -> Vec<f32> {
         let situation = Situation {
             passive: Some(1.0),
@@ -302,8 +302,8 @@ impl MahjongEngine {
         valued
     }
 
-    /// Whether to win with this hand of 14 tiles, of which the last one was drawn or discarded by
-    /// the other one.
+    /// True if it is best to win with this hand of 14 tiles, of which the last one was drawn or
+    /// discarded by the other one.
     #[must_use]
     pub fn wins(
         &self,
@@ -318,7 +318,7 @@ impl MahjongEngine {
         choice.is_some_and(|choice| takes_all || choice.score >= choice.wait)
     }
 
-    /// What this win scores, and what the hand is worth without it; none if it is no win.
+    /// The score of this win, and the worth of the hand without it; none if it is no win.
     #[must_use]
     pub fn win_or_wait(
         &self,
@@ -361,8 +361,8 @@ impl MahjongEngine {
         Racer::of(&self.weights.habits, own, other, unseen)
     }
 
-    /// What a hand of 13 tiles is worth before an own draw from a wall of so many tiles, against this
-    /// racing seat: the mean over all draws. It takes some 400 hands.
+    /// The worth of a hand of 13 tiles before an own draw from a wall of so many tiles, against
+    /// this racing seat: the mean over all draws. It takes some 400 hands.
     #[must_use]
     pub fn before_draw(&self, hand: &Tiles, unseen: &Tiles, left: u8, racer: &Racer) -> f32 {
         let mut search = self.racing(racer);
@@ -372,8 +372,8 @@ impl MahjongEngine {
         }
     }
 
-    /// What a hand of 13 tiles is worth when this racing seat has drawn and left so many tiles, if it is
-    /// worth so much before the own draw that follows.
+    /// The worth of a hand of 13 tiles when this racing seat has drawn and left so many tiles, if
+    /// it is worth so much before the own draw that follows.
     #[must_use]
     pub fn through_other(
         &self,
@@ -434,7 +434,7 @@ impl MahjongEngine {
 }
 
 impl DiscardSearch<'_, '_> {
-    /// What a hand of 14 tiles scores, if it wins.
+    /// The score of a hand of 14 tiles, if it wins.
     fn score(&self, hand: &Tiles, left: u8) -> Option<f32> {
         let faan = faan(hand, self.three_suits)?;
         Some((PAY * faan + u32::from(left)) as f32)
@@ -462,7 +462,7 @@ impl DiscardSearch<'_, '_> {
         }
     }
 
-    /// What a hand of 13 tiles is worth by the networks.
+    /// The worth of a hand of 13 tiles by the networks.
     fn value(&mut self, views: &Views, left: u8) -> f32 {
         self.work += 1;
         let mut value = 0.0;
@@ -540,7 +540,7 @@ impl DiscardSearch<'_, '_> {
         Ok(())
     }
 
-    /// What a hand of 13 tiles is worth when the other one draws next: the other one's discard may
+    /// The worth of a hand of 13 tiles when the other one draws next: the other one's discard may
     /// win, and then follows an own draw.
     fn after_discard(
         &mut self,
@@ -557,8 +557,9 @@ impl DiscardSearch<'_, '_> {
         Ok(self.through_other(hand, unseen, left, wait))
     }
 
-    /// What a hand of 13 tiles is worth when the other one has drawn and left so many tiles, if it is
-    /// worth so much before the own draw that follows: the other one may win, and its discard may.
+    /// The worth of a hand of 13 tiles when the other one has drawn and left so many tiles, if it
+    /// is worth so much before the own draw that follows: the other one may win, and its discard
+    /// may.
     fn through_other(&self, hand: &Tiles, unseen: &Tiles, left: u8, wait: f32) -> f32 {
         let total = unseen.len() as f32;
         let lost = (1.0 - self.passive) * self.racer.self_draw;
@@ -577,7 +578,7 @@ impl DiscardSearch<'_, '_> {
         (1.0 - lost) * value - lost * loss
     }
 
-    /// What a hand of 13 tiles is worth before an own draw from a wall of so many tiles.
+    /// The worth of a hand of 13 tiles before an own draw from a wall of so many tiles.
     fn before_draw(
         &mut self,
         hand: &Tiles,
@@ -618,13 +619,13 @@ impl DiscardSearch<'_, '_> {
     }
 }
 
-/// How many of these sorted discards are worth at most so many points less than the best one.
+/// Number of these sorted discards that are worth at most so many points less than the best one.
 fn near(valued: &[Valued], margin: f32) -> usize {
     let bound = valued[0].value - margin;
     valued.iter().filter(|one| one.value >= bound).count()
 }
 
-/// What these discards are worth on average.
+/// The mean worth of these discards.
 fn mean(valued: &[Valued]) -> f32 {
     valued.iter().map(|one| one.value).sum::<f32>() / valued.len() as f32
 }

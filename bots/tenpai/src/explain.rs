@@ -23,7 +23,7 @@ pub struct HandExplanation {
     pub seat: Shanten,
     /// The tiles that are unseen and not in its hand.
     pub rest: Tiles,
-    /// What it was dealt, 13 tiles, and what it has drawn, in order.
+    /// The tiles that it was dealt, 13, and those that it has drawn, in order.
     tiles: Vec<Tile>,
     weight: f64,
 }
@@ -31,7 +31,7 @@ pub struct HandExplanation {
 /// The tiles of a dealt hand.
 const DEALT: usize = 13;
 
-/// What both seats have discarded.
+/// The discards of both seats.
 #[derive(Clone, Copy)]
 struct Rivers<'a> {
     own: &'a [Tile],

@@ -1,4 +1,4 @@
-//! What a hand of 13 tiles looks like to the network: a list of rows of its first layer.
+//! The features of a hand of 13 tiles for the network: a list of rows of its first layer.
 //!
 //! For each kind of winning hand there is one row for how many tiles are lacking and how many
 //! unseen tiles bring it nearer, both together. Suits are sorted, so that hands that differ only in
@@ -46,13 +46,13 @@ const KINDS_HELD: usize = 4 * 5 * 7;
 /// The parts of a round.
 const PHASES: usize = 14;
 
-/// How many rows the first layer of a network against a passive opponent has.
+/// Number of rows of the first layer of a network against a passive opponent.
 pub const PASSIVE_ROWS: usize = SIZE + 14 * PHASES;
 /// The rows for turns that a network against a racing opponent does without, so that both fit into the
 /// arcade's memory: its rounds are shorter. All rows behind them come earlier by so many.
 const SAVED: usize = TIMED * DISTANCES * (TURNS - PAIRS_OF_TURNS);
-/// How many rows the first layer of a network against a racing opponent has: those but for the saved
-/// ones, and more.
+/// Number of rows of the first layer of a network against a racing opponent: those but for the
+/// saved ones, and more.
 pub const RACING_ROWS: usize = THIRD + 3_usize.pow(WINDOW);
 /// The first of the rows that only a network against a racing opponent has.
 pub const PRESSED: usize = PASSIVE_ROWS - SAVED;
@@ -77,15 +77,15 @@ const HELD_BY: [f32; 7] = [0.02, 0.06, 0.1, 0.15, 0.2, 0.26, 0.34];
 /// A tile with which the other seat wins with a smaller chance is safe.
 const RISK: f32 = 0.015;
 
-/// Whether this row of a network against a racing opponent says which turn it is, or how near the other seat
-/// is to a win.
+/// True if this row of a network against a racing opponent says which turn it is, or how near the
+/// other seat is to a win.
 #[must_use]
 pub fn is_of_the_race(row: u16) -> bool {
     let row = usize::from(row);
     (TURN..TIMES).contains(&row) || (PRESSED..SAFE).contains(&row)
 }
 
-/// How near the other seat is to a win, for the features of a hand.
+/// The other seat's distance to a win and its likely hand, for the features of a hand.
 #[derive(Clone, Debug)]
 pub struct Threat {
     /// The class of the chance that it wins with the next tile.
@@ -132,7 +132,7 @@ impl Threat {
     }
 }
 
-/// How many of them a hand has at most.
+/// Number of rows of a hand at most.
 pub const ACTIVE: usize =
     GOALS + 4 + TIMED + 11 + 3 * SUITS + PARTS * SUITS + 2 * SUITS + 2 * SUITS * RANKS;
 
@@ -173,8 +173,8 @@ const CLASS: [u8; 128] = {
     classes
 };
 
-/// How much likelier than by their number alone a seat gets unseen tiles of each kind, in units of
-/// 1 / [`CERTAIN`].
+/// The weights by which a seat gets unseen tiles of each kind more likely than by their number
+/// alone, in units of 1 / [`CERTAIN`].
 #[derive(Clone, Debug)]
 pub struct Chances {
     /// By its own draws.
@@ -214,14 +214,14 @@ pub struct SuitFeatures {
     /// Unseen tiles of ranks that are held an odd or even number of times.
     unseen_of_odd: u16,
     unseen_of_even: u16,
-    /// How many ranks are held 0, 1, 2, and 3 times or more.
+    /// Number of ranks that are held 0, 1, 2, and 3 times or more.
     held: [u8; 4],
     /// The unseen tiles of those.
     unseen_of: [u16; 4],
     fours: u8,
     /// A bit for each rank that is held an odd number of times.
     odd: Kinds,
-    /// Where the suit's bits begin among those of all kinds.
+    /// The place at which the suit's bits begin among those of all kinds.
     shift: u32,
 }
 
@@ -288,7 +288,7 @@ impl SuitFeatures {
 #[derive(Clone, Copy, Debug)]
 pub struct Suits {
     each: [SuitFeatures; SUITS],
-    /// What only a wide network sees.
+    /// The features that only a wide network sees.
     ahead: Option<AheadFeatures>,
 }
 
@@ -430,7 +430,7 @@ impl Suits {
         order
     }
 
-    /// How many tiles a hand of 13 tiles is from being ready, in any two suits: 0 is ready.
+    /// Number of tiles that a hand of 13 tiles is from being ready, in any two suits: 0 is ready.
     #[must_use]
     pub fn shanten(&self) -> i8 {
         let [one, two, three] = &self.each;
@@ -439,7 +439,7 @@ impl Suits {
         self.any(&pairs).lacking as i8 - 1
     }
 
-    /// What the hand lacks for melds or seven pairs in any two suits.
+    /// The distance of the hand to melds or seven pairs in any two suits.
     fn any(&self, pairs: &[SuitPair; 3]) -> GoalDistance {
         let lacks = pairs.iter().flat_map(|pair| {
             [
@@ -660,7 +660,8 @@ fn triplets(suits: &[&SuitFeatures]) -> GoalDistance {
     GoalDistance { lacking, unseen }
 }
 
-/// What four triplets and a pair lack, by how many ranks are held 0, 1, 2, and 3 times or more.
+/// Number of tiles lacking for four triplets and a pair, by how many ranks are held 0, 1, 2, and 3
+/// times or more.
 fn lacking_triplets(held: [u8; 4]) -> u8 {
     let mut room = 5;
     let mut lacking = 0;

@@ -4,11 +4,11 @@ use std::{borrow::Cow, marker::PhantomData};
 
 use crate::features::{PASSIVE_ROWS, RACING_ROWS, WIDE_ROWS};
 
-/// What an output of 1 is worth in points.
+/// The worth of an output of 1, in points.
 pub const UNIT: f32 = 32.0;
-/// What 1 is among the stored weights of two bytes.
+/// The number that stands for 1 among the stored weights of two bytes.
 pub const FIXED: f32 = 4096.0;
-/// How many neurons are summed up at once, few enough that the sums stay in registers.
+/// Number of neurons that are summed up at once, few enough that the sums stay in registers.
 const LANES: usize = 16;
 
 /// The network against a seat that never wins.
@@ -20,9 +20,9 @@ pub type WideNetwork = NeuralNetwork<i8, 128, 32>;
 
 /// The storage of the rows of a first layer.
 pub trait RowStorage {
-    /// How many bytes a number takes.
+    /// Number of bytes of a number.
     const BYTES: usize;
-    /// What 1 is among them.
+    /// The number that stands for 1 among them.
     const ONE: f32;
     /// The largest number.
     const LARGEST: f32;
@@ -82,7 +82,7 @@ fn subtract(sums: &mut [i16; LANES], bytes: &[u8]) {
     }
 }
 
-/// Where the weights of a network begin that are not of the first layer.
+/// The places at which the weights of a network begin that are not of the first layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// The weights of the second layer, by the neurons of the first one.
@@ -91,9 +91,9 @@ pub struct Layout {
     pub offsets: usize,
     /// The last layer, and its offset.
     pub last: usize,
-    /// How many weights there are.
+    /// Number of weights.
     pub weights: usize,
-    /// How many bytes they take.
+    /// Number of their bytes.
     pub(crate) bytes: usize,
 }
 
@@ -125,8 +125,8 @@ impl<N: RowStorage, const FIRST: usize, const SECOND: usize> NeuralNetwork<N, FI
     pub const SECOND: usize = SECOND;
     /// The largest weight of a row.
     pub const LARGEST: f32 = N::LARGEST;
-    /// How many weights follow the rows of the first layer: the second layer by the neurons of the first
-    /// one, its offsets, the last layer and its offset.
+    /// Number of weights that follow the rows of the first layer: the second layer by the neurons
+    /// of the first one, its offsets, the last layer and its offset.
     const BEHIND: usize = FIRST * SECOND + 2 * SECOND + 1;
 
     /// With so many rows in the first layer.
@@ -177,14 +177,14 @@ impl<N: RowStorage, const FIRST: usize, const SECOND: usize> NeuralNetwork<N, FI
         behind.iter().for_each(|&weight| i16::store(weight, bytes));
     }
 
-    /// What a hand with these rows is worth, in points.
+    /// The worth of a hand with these rows, in points.
     #[inline]
     #[must_use]
     pub fn value(&self, rows: &[u16]) -> f32 {
         self.behind(&first_layer::<N, FIRST>(&self.rows, rows))
     }
 
-    /// What follows from the neurons of the first layer.
+    /// The output for these neurons of the first layer.
     #[inline]
     fn behind(&self, first: &[f32; FIRST]) -> f32 {
         let second = self.second_layer(first);

@@ -1,4 +1,4 @@
-//! What the other seat's discards say of it.
+//! The conclusions from the other seat's discards.
 //!
 //! A passive opponent discards any tile and never wins. A racing one keeps what brings it nearer to
 //! a win. Which of them it is follows from its discards by Bayes' rule, and so do the chances that
@@ -13,11 +13,12 @@ use crate::{
 
 /// The classes of the number of discards before.
 pub const TURNS: usize = 14;
-/// How many numbers are read of a suit: the logarithm of the odds that the other seat wins with a
-/// rank, the same of an unseen tile of the rank being in its hand, and how much likelier it discards
-/// such a tile next than others, each for every rank.
+/// Number of numbers that are read of a suit: the logarithm of the odds that the other seat wins
+/// with a rank, the same of an unseen tile of the rank being in its hand, and how much likelier it
+/// discards such a tile next than others, each for every rank.
 pub const READINGS: usize = 3 * RANKS;
-/// How many numbers are read of a suit to tell racing from passive opponents: the last one above.
+/// Number of numbers that are read of a suit to tell racing from passive opponents: the last one
+/// above.
 pub const THROWS: usize = RANKS;
 
 /// The class of a number of discards.
@@ -26,7 +27,7 @@ pub fn turn(discards: usize) -> usize {
     (discards / 2).min(TURNS - 1)
 }
 
-/// What racing opponents do, as rounds have shown.
+/// The habits of racing opponents, as rounds have shown.
 #[derive(Clone, Debug)]
 pub struct Habits {
     /// Of all that a seat has seen.
@@ -38,8 +39,8 @@ pub struct Habits {
 }
 
 impl Habits {
-    /// How much likelier than a passive opponent a racing one discards this tile after these
-    /// rivers, as a logarithm.
+    /// The ratio of the chance that a racing opponent discards this tile after these rivers to that
+    /// of a passive one, as a logarithm.
     fn thrown(&self, own: &[Tile], other: &[Tile], tile: Tile) -> f32 {
         let hidden = own.iter().chain(other).copied();
         let hidden = hidden.fold(Tiles::FULL, Tiles::without);

@@ -21,14 +21,14 @@ use crate::{
 
 /// The most discards that are compared.
 pub(crate) const COMPARED: usize = 5;
-/// How many hands of the other seat are followed through its discards: so many particle filters, of so many
-/// hands each, and how often each hand is changed after every discard.
+/// Number of particle filters that follow hands of the other seat through its discards, of the
+/// hands in each, and of the changes of each hand after every discard.
 const FILTERS: usize = 4;
 const EXPLANATIONS: usize = 75;
 const CHANGES: usize = 20;
-/// How many own turns are played out.
+/// Number of own turns that are played out.
 const TURNS: usize = 5;
-/// How many walls follow one another before the discards are compared.
+/// Number of walls that follow one another before the discards are compared.
 const BATCH: usize = 50;
 /// The standard deviation of what the look-ahead errs by in a difference of two discards, in points.
 const ERROR: f64 = 1.0;
@@ -37,11 +37,11 @@ const SURE: f64 = 2.0;
 /// Two discards are equal if it is known this well what they differ by, in points.
 const EQUAL: f64 = 0.1;
 
-/// What playouts say of some discards.
+/// The results of playouts of some discards.
 struct Compared {
     discards: Vec<Valued>,
     is_in: Vec<bool>,
-    /// How many walls those that are in have met.
+    /// Number of walls that those that are in have met.
     walls: f64,
     /// The sums of scores, and of products of two.
     sums: Vec<f64>,
@@ -60,7 +60,7 @@ impl Compared {
         }
     }
 
-    /// How many are in.
+    /// Number of discards that are in.
     fn count(&self) -> usize {
         self.is_in.iter().filter(|&&is_in| is_in).count()
     }
@@ -75,7 +75,8 @@ impl Compared {
         }
     }
 
-    /// How many points one discard is better than another one, and the standard deviation of that.
+    /// The points by which one discard is better than another one, and the standard deviation of
+    /// that.
     fn difference(&self, one: usize, other: usize) -> (f64, f64) {
         let expected = f64::from(self.discards[one].value - self.discards[other].value);
         let mean = (self.sums[one] - self.sums[other]) / self.walls;
@@ -133,7 +134,7 @@ impl Compared {
     }
 }
 
-/// What the discards are worth if the other seat is passive, and how likely that is.
+/// The worth of the discards if the other seat is passive, and the chance of that.
 #[derive(Clone, Copy)]
 pub(crate) struct Passive<'a> {
     pub(crate) chance: f32,

@@ -1,5 +1,5 @@
-//! What the rivers say of the other seat, if it races: a network that reads one suit after the other
-//! and says something of each rank.
+//! The reader of the rivers, for another seat that races: a network that reads one suit after the
+//! other and says something of each rank.
 //!
 //! A suit is a list of rows of the first layer. The second layer sees the suit and the sum of the
 //! other two, so that the names of suits do not matter.
@@ -38,19 +38,19 @@ const EARLY: usize = SINCE + 10 * PARTS;
 const HIDDEN: usize = EARLY + 5 * PARTS;
 const OWN: usize = HIDDEN + 37;
 const TURN: usize = OWN + 7 * PARTS;
-/// How many rows the first layer has.
+/// Number of rows of the first layer.
 pub const ROWS: usize = TURN + TURNS;
-/// How many of them a suit has at most.
+/// Number of them that a suit has at most.
 pub const ACTIVE: usize = 2 * RANKS + 6;
 
-/// Where the weights of the second layer begin.
+/// The place at which the weights of the second layer begin.
 pub const SECOND_ROWS: usize = ROWS * FIRST;
-/// Where its offsets begin.
+/// The place at which its offsets begin.
 pub const OFFSETS: usize = SECOND_ROWS + 2 * FIRST * SECOND;
-/// Where the last layer begins.
+/// The place at which the last layer begins.
 pub const LAST: usize = OFFSETS + SECOND;
 
-/// How many weights a reader has that says so many numbers of a suit.
+/// Number of weights of a reader that says so many numbers of a suit.
 #[must_use]
 pub const fn weights(outputs: usize) -> usize {
     LAST + (SECOND + 1) * outputs
@@ -79,7 +79,7 @@ impl std::ops::Deref for SuitRows {
     }
 }
 
-/// What a reader is shown, by suit: the rivers, of which the other seat's is the second one, and the
+/// The input of a reader, by suit: the rivers, of which the other seat's is the second one, and the
 /// tiles that are not seen.
 #[must_use]
 pub fn sight(own: &[Tile], other: &[Tile], unseen: &Tiles) -> [SuitRows; SUITS] {
@@ -161,7 +161,7 @@ impl<const OUTPUTS: usize> SuitNetwork<OUTPUTS> {
         std::array::from_fn(|at| f32::from(i16::from_le_bytes(numbers[at])) / FIXED)
     }
 
-    /// What it says of each suit.
+    /// The outputs for each suit.
     #[must_use]
     pub fn read(&self, suits: &[SuitRows; SUITS]) -> [[f32; OUTPUTS]; SUITS] {
         let suits = suits.each_ref();

@@ -11,9 +11,9 @@ use crate::{
 /// A seat that plays as the bot `shanten` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shanten {
-    /// What it holds: 13 tiles.
+    /// Its hand: 13 tiles.
     pub hand: Tiles,
-    /// What it has not seen.
+    /// The tiles that it has not seen.
     unseen: Tiles,
 }
 
@@ -47,7 +47,7 @@ impl HandSuit {
         Self { id, pairs, singles }
     }
 
-    /// What melds or seven pairs in both suits lack.
+    /// Number of tiles lacking for melds or seven pairs in both suits.
     #[inline]
     fn lacking(self, shapes: &Shapes, other: Self) -> u8 {
         let missing = 7 - (self.pairs + other.pairs).min(7);
@@ -84,7 +84,7 @@ impl<'a> HandSuits<'a> {
         }
     }
 
-    /// What the hand lacks if the suit is this one.
+    /// Number of tiles that the hand lacks if the suit is this one.
     #[inline]
     fn lacking(&self, suit: usize, part: HandSuit) -> u8 {
         let [one, other] = OTHERS[suit];
@@ -93,7 +93,7 @@ impl<'a> HandSuits<'a> {
         one.min(other).min(self.without[suit])
     }
 
-    /// How many of these tiles bring the hand nearer to a win than so many.
+    /// Number of these tiles that bring the hand nearer to a win than so many.
     fn accepted(&self, lacking: u8, unseen: &Tiles) -> u32 {
         let mut sum = 0;
         for suit in 0..SUITS {
@@ -156,7 +156,7 @@ impl Nearest {
         &self.tiles[..self.count]
     }
 
-    /// How many of these tiles bring the hand nearer still after this discard, and the tile.
+    /// Number of these tiles that bring the hand nearer still after this discard, and the tile.
     fn rank(&self, tile: Tile, unseen: &Tiles) -> (u32, Tile) {
         let parts = HandSuits::of(self.shapes, self.hand.without(tile));
         (parts.accepted(self.lacking, unseen), tile)
@@ -171,7 +171,7 @@ impl Nearest {
         ranks.max().expect("a hand has tiles").1
     }
 
-    /// Whether that is this one.
+    /// True if that is this one.
     fn is_chosen(&self, tile: Tile, unseen: &Tiles) -> bool {
         let mut others = self.tiles().iter().filter(|&&other| other != tile);
         self.tiles().contains(&tile)

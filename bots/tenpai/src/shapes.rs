@@ -1,4 +1,5 @@
-//! What the tiles of one suit lack for melds and a pair, for every suit of at most 14 tiles.
+//! Number of tiles of one suit that are lacking for melds and a pair, for every suit of at most 14
+//! tiles.
 //!
 //! There are 405,350 such suits, but they lack tiles in only some 160 different ways. So a byte
 //! for each suit names its shape, and small tables say what two shapes lack together.
@@ -63,7 +64,7 @@ impl RanksShape {
         std::array::from_fn(|_| *all.next().expect("more than that"))
     }
 
-    /// What four melds and a pair in these two suits lack.
+    /// Number of tiles lacking for four melds and a pair in these two suits.
     fn lacking(&self, other: &Self) -> u8 {
         let ways = (0..MELDS).map(|melds| {
             let rest = MELDS - 1 - melds;
@@ -82,7 +83,7 @@ struct RanksPlaces {
     low: Vec<u16>,
     /// The low ranks in that order.
     lows: Vec<u32>,
-    /// How many low ranks have at most so many tiles.
+    /// Number of low ranks that have at most so many tiles.
     up_to: [usize; LARGEST as usize + 1],
 }
 
@@ -284,13 +285,13 @@ impl Shapes {
         self.readings[usize::from(id.0)]
     }
 
-    /// What four melds and a pair lack in this suit alone.
+    /// Number of tiles lacking for four melds and a pair in this suit alone.
     #[inline]
     pub(crate) fn lacking(&self, id: RanksShapeId) -> u8 {
         self.one[usize::from(id.0)]
     }
 
-    /// What four melds and a pair in two suits lack.
+    /// Number of tiles lacking for four melds and a pair in two suits.
     #[inline]
     pub(crate) fn lacking_of_two(&self, one: RanksShapeId, other: RanksShapeId) -> u8 {
         self.two[self.one.len() * usize::from(one.0) + usize::from(other.0)]
@@ -303,8 +304,8 @@ impl Shapes {
         &self.two[count * usize::from(one.0)..][..count]
     }
 
-    /// What a suit lacks for each part that it may be of a hand: one to four melds, then none to three
-    /// melds and a pair.
+    /// Number of tiles lacking in a suit for each part that it may be of a hand: one to four melds,
+    /// then none to three melds and a pair.
     #[inline]
     pub(crate) fn parts(&self, id: RanksShapeId) -> &[u8; PARTS] {
         &self.parts[usize::from(id.0)]
@@ -368,7 +369,7 @@ fn add(mut tiles: Ranks, ranks: &[usize], mut readings: u8) -> Option<(Ranks, u8
     Some((tiles, readings))
 }
 
-/// What the tiles of a suit lack for melds and a pair that all have a terminal.
+/// Number of tiles of a suit that are lacking for melds and a pair that all have a terminal.
 pub(crate) struct Terminals {
     /// By the counts of the low and of the high half.
     ids: Vec<u16>,
@@ -428,8 +429,8 @@ impl Terminals {
     }
 }
 
-/// What three ranks lack, the terminal, its neighbour and the one after that: of a triplet of
-/// the terminal, of sequences, and of a pair of the terminal.
+/// Number of tiles lacking in three ranks, the terminal, its neighbour and the one after that: for
+/// a triplet of the terminal, for sequences, and for a pair of the terminal.
 fn half(counts: usize) -> RanksShape {
     let have = [counts % 5, counts / 5 % 5, counts / 25];
     let mut shape = RanksShape::UNKNOWN;
@@ -458,7 +459,7 @@ fn half(counts: usize) -> RanksShape {
     shape
 }
 
-/// What the melds of two halves of a suit lack, more than 9 as 9.
+/// Number of tiles lacking for the melds of two halves of a suit, more than 9 as 9.
 fn both(low: &RanksShape, high: &RanksShape) -> RanksShape {
     let mut both = RanksShape::UNKNOWN;
     for melds in 0..MELDS {

@@ -4,13 +4,13 @@ use std::iter;
 
 use rand::{Rng, RngExt as _};
 
-/// How many kinds of tiles there are.
+/// Number of kinds of tiles.
 pub const KINDS: usize = 27;
-/// How many tiles of a kind there are.
+/// Number of tiles of a kind.
 pub const COPIES: u8 = 4;
-/// How many ranks a suit has.
+/// Number of ranks of a suit.
 pub(crate) const RANKS: usize = 9;
-/// How many suits there are.
+/// Number of suits.
 pub(crate) const SUITS: usize = 3;
 
 /// A kind of tile, from 0 to 26: the ranks 1 to 9 of characters, of bamboos and of dots.
@@ -54,7 +54,7 @@ impl Tile {
     }
 }
 
-/// How many there are of each rank of a suit: an octal digit each, rank 0 the lowest.
+/// Number of tiles of each rank of a suit: an octal digit each, rank 0 the lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Ranks(pub(crate) u32);
 
@@ -76,13 +76,13 @@ impl Ranks {
         Self(self.0 & mask.0)
     }
 
-    /// How many tiles.
+    /// Number of tiles.
     pub(crate) const fn size(self) -> u8 {
         let (ones, twos, fours) = (self.odd(), self.0 >> 1 & 0o111_111_111, self.fours());
         (ones.count_ones() + 2 * twos.count_ones() + 4 * fours) as u8
     }
 
-    /// How many ranks there are four of. Only 4 has the third bit.
+    /// Number of ranks with four tiles. Only 4 has the third bit.
     pub(crate) const fn fours(self) -> u32 {
         (self.0 & 0o444_444_444).count_ones()
     }
@@ -109,19 +109,19 @@ impl Tiles {
         suits: [Ranks(0o444_444_444); SUITS],
     };
 
-    /// How many of this kind.
+    /// Number of tiles of this kind.
     #[must_use]
     pub const fn count(&self, tile: Tile) -> u8 {
         self.suits[tile.suit()].of(tile.rank())
     }
 
-    /// How many tiles.
+    /// Number of tiles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.suits.iter().map(|suit| usize::from(suit.size())).sum()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::EMPTY

@@ -5,7 +5,7 @@ use crate::{
     tile::Tiles,
 };
 
-/// What a winner is paid for a faan.
+/// The points that a winner is paid for a faan.
 pub(crate) const PAY: u32 = 3;
 
 /// The value of a hand of 14 tiles, if it wins.

@@ -30,7 +30,7 @@ pub(crate) enum Racing {
 }
 
 impl Racing {
-    /// What a hand of 13 tiles is worth, in points, when so many tiles are left in the wall.
+    /// The worth of a hand of 13 tiles, in points, when so many tiles are left in the wall.
     #[inline]
     pub(crate) fn value(&self, suits: &Suits, left: u8, threat: &Threat, last: &mut Last) -> f32 {
         match self {
@@ -61,8 +61,8 @@ pub struct NetworkWeightsError {
     pub found: usize,
 }
 
-/// How many numbers each part of the file has, in order: the networks against a passive and against a
-/// racing opponent, both readers of [`Habits`], and the points of a win by turn.
+/// Number of numbers in each part of the file, in order: the networks against a passive and against
+/// a racing opponent, both readers of [`Habits`], and the points of a win by turn.
 const PARTS: [usize; 5] = [
     Layout::PASSIVE.weights,
     Layout::RACING.weights,
@@ -70,7 +70,7 @@ const PARTS: [usize; 5] = [
     reader::weights(THROWS),
     TURNS,
 ];
-/// How many bytes each of them takes.
+/// Number of bytes of each of them.
 const BYTES: [usize; 5] = [
     Layout::PASSIVE.bytes,
     Layout::RACING.bytes,
@@ -78,9 +78,9 @@ const BYTES: [usize; 5] = [
     2 * PARTS[3],
     2 * PARTS[4],
 ];
-/// How many bytes weights take.
+/// Number of bytes of all weights.
 const ALL: usize = BYTES[0] + BYTES[1] + BYTES[2] + BYTES[3] + BYTES[4];
-/// What 1 is among the stored points.
+/// The number that stands for 1 among the stored points.
 const POINTS: f32 = 100.0;
 
 impl NetworkWeights {

@@ -14,8 +14,8 @@ fn shuffled(hand: &Tiles, rng: &mut impl Rng) -> Vec<Tile> {
     tiles
 }
 
-/// What the second seat knows after so many discards of both and one more of the other seat, if nobody has
-/// won before: it discards what it draws.
+/// The second seat's situation after so many discards of both and one more of the other seat, if
+/// nobody has won before: it discards what it draws.
 fn played(discards: usize, rng: &mut impl Rng) -> Option<Situation> {
     let mut wall = shuffled(&Tiles::FULL, rng);
     let mut seat = Shanten::new(&wall.split_off(wall.len() - 13));

@@ -1,4 +1,4 @@
-//! What the engine expects, held against how rounds end.
+//! The engine's expectations, compared with the ends of rounds.
 
 #[path = "../examples/shared/round.rs"]
 mod round;

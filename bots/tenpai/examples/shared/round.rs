@@ -5,7 +5,7 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use tenpai::{Shanten, Situation, Tile, Tiles, faan, shuffle};
 
-/// Who is asked in a round.
+/// The player that is asked in a round.
 pub(crate) trait Player {
     /// The tile that it discards from a hand of 14.
     fn discard(&mut self, situation: &Situation) -> Tile;
@@ -13,7 +13,7 @@ pub(crate) trait Player {
     /// Is shown the other seat before it discards, which no player of the game is.
     fn sees(&mut self, _other: Option<Shanten>) {}
 
-    /// Whether it wins with this tile, which completes its hand.
+    /// True if it wins with this tile, which completes its hand.
     fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool;
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct End {
 /// A round at one moment.
 #[derive(Clone)]
 pub(crate) struct Round {
-    /// What the seat that is asked knows.
+    /// The knowledge of the seat that is asked.
     pub(crate) situation: Situation,
     /// The other seat if it plays as `shanten` does. One that discards at random and never wins has a
     /// hand that is as unseen as the wall, so its discard is the next tile.

@@ -78,7 +78,7 @@ pub(crate) const fn chances(racer: Option<&Racer>) -> &Chances {
     }
 }
 
-/// How a step depends on the past gradients of its weight.
+/// The way in which a step depends on the past gradients of its weight.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Steps {
     /// By the mean of their squares, of which the past ones count less and less (RMSProp).

@@ -1,4 +1,4 @@
-//! What is learned of racing opponents: their hands, what they discard, and how they win.
+//! The model that is learned of racing opponents: their hands, what they discard, and how they win.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +13,7 @@ use crate::{
     reading::Pass,
 };
 
-/// What is learned of racing opponents.
+/// The model that is learned of racing opponents.
 pub(crate) struct Opponent {
     pub(crate) hand: Numbers,
     pub(crate) throws: Numbers,
@@ -72,7 +72,7 @@ impl Opponent {
             .collect()
     }
 
-    /// What the own seat sees of the other one in its turn.
+    /// The own seat's view of the other one in its turn.
     pub(crate) fn look(&self, own: &[Tile], other: &[Tile], unseen: &Tiles) -> Look {
         let suits = sight(own, other, unseen);
         let turn = turn(other.len());

@@ -1,4 +1,4 @@
-//! What a stage has learned so far: how it goes on, and how it is kept.
+//! The progress of a stage: what it has learned so far, how it goes on, and how it is kept.
 
 use std::{
     fs, io,
@@ -26,7 +26,7 @@ use crate::{
 
 /// Otherwise a run that was stopped continues after a multiple of so many rounds.
 const BATCH: u64 = 1000;
-/// How often what is learned is kept.
+/// Time after which the progress is kept again.
 const KEEP: Duration = Duration::from_mins(1);
 
 pub(crate) type PassiveProgress = Progress<{ PassiveNetwork::FIRST }, { PassiveNetwork::SECOND }>;
@@ -194,7 +194,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
         Ok(())
     }
 
-    /// What the folder has of this stage, or its beginning.
+    /// The progress of this stage in the folder, or its beginning.
     pub(crate) fn open(folder: &Path, stage: &Stage) -> io::Result<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(stage.seed);
         let file_here = file(folder, stage.name);

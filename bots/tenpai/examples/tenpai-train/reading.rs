@@ -1,4 +1,4 @@
-//! What a reader of discards says, and how its weights are learned.
+//! The outputs of a reader of discards, and how its weights are learned.
 
 use tenpai::{
     network::threshold,
@@ -7,7 +7,7 @@ use tenpai::{
 
 use crate::network::{Numbers, slope};
 
-/// What a reader of so many numbers a suit says, with all that it takes to learn.
+/// The outputs of a reader of so many numbers a suit, with all that it takes to learn.
 pub(crate) struct Pass<const OUTPUTS: usize> {
     first_sums: [[f32; reader::FIRST]; 3],
     first: [[f32; reader::FIRST]; 3],
@@ -126,8 +126,8 @@ impl<const OUTPUTS: usize> Pass<OUTPUTS> {
     }
 }
 
-/// What the second layer of a reader sees of a suit: the first layer there, and the sum of the other
-/// two suits.
+/// The inputs of the second layer of a reader for a suit: the first layer there, and the sum of the
+/// other two suits.
 fn inputs(first: &[[f32; reader::FIRST]; 3], suit: usize) -> [f32; 2 * reader::FIRST] {
     let [one, other] = [(suit + 1) % 3, (suit + 2) % 3];
     std::array::from_fn(|at| match at.checked_sub(reader::FIRST) {

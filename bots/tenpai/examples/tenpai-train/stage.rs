@@ -13,23 +13,23 @@ pub(crate) struct Stage {
     /// The stage with whose network and readers it begins.
     pub(crate) from: Option<&'static str>,
     pub(crate) rounds: u64,
-    /// What its rounds are drawn from.
+    /// The seed of its rounds.
     pub(crate) seed: u64,
     /// The step of the network at the beginning and at the end; none if it stays as it is.
     pub(crate) rates: Option<[f32; 2]>,
-    /// What of the network is learned.
+    /// The part of the network that is learned.
     pub(crate) learns: Learns,
     /// The steps of the readers of the other seat's discards; none if they stay as they are.
     pub(crate) reading: Option<[f32; 2]>,
     /// From what the network learns.
     pub(crate) targets: Targets,
-    /// How often a discard is drawn at random among the best three.
+    /// The chance that a discard is drawn at random among the best three.
     pub(crate) explore: f64,
     /// The points of a faan, 3 by the rules.
     pub(crate) pay: f32,
 }
 
-/// What a network learns.
+/// The values that a network learns.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Targets {
     /// The final score, of which so much counts, and the later estimates.
@@ -38,19 +38,21 @@ pub(crate) enum Targets {
     /// other seat has discarded. The estimates are those of the network as it was after a multiple of so
     /// many rounds; a run that was stopped continues there.
     Draws(u64),
-    /// What all good discards differ by in the means over all draws, if the other seat is as near to a win
-    /// then as it is now. The estimates after a draw are those of the network with which the stage begins,
-    /// and what its rounds show is learned so often. A run that was stopped begins the last time again.
+    /// The differences of all good discards in the means over all draws, if the other seat is as
+    /// near to a win then as it is now. The estimates after a draw are those of the network with
+    /// which the stage begins, and what its rounds show is learned so often. A run that was stopped
+    /// begins the last time again.
     Discards(u64),
 }
 
-/// What of a network is learned.
+/// The part of a network that is learned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Learns {
     All,
     /// All but the rows from this one on, which count nothing yet.
     Before(usize),
-    /// What the turn counts and how near the other seat is to a win; what hands differ by otherwise stays.
+    /// The rows for the turn and for how near the other seat is to a win; what hands differ by
+    /// otherwise stays.
     TheRace,
 }
 
@@ -247,7 +249,7 @@ const SCORES: Stage = Stage {
 };
 
 impl Stage {
-    /// How much the final score counts, if the network learns from rounds.
+    /// The weight of the final score, if the network learns from rounds.
     pub(crate) const fn lambda(&self) -> Option<f32> {
         match (self.targets, self.rates) {
             (Targets::Rounds(lambda), Some(_)) => Some(lambda),

@@ -1,6 +1,6 @@
-//! What is told of some rounds.
+//! The statistics of some rounds.
 
-/// What is told of some rounds.
+/// The statistics of some rounds.
 #[derive(Default)]
 pub(crate) struct Sums {
     rounds: f64,

@@ -25,7 +25,7 @@ struct Step {
     rows: Rows,
     /// The value of the best discard by the network.
     best: f32,
-    /// Whether another one was taken.
+    /// True if another one was taken.
     explored: bool,
 }
 
@@ -46,11 +46,11 @@ impl Played {
     }
 }
 
-/// Whether the engine is the second seat.
+/// The engine's seat: true if it is the second one.
 #[derive(Clone, Copy)]
 pub(crate) struct Seat(pub(crate) bool);
 
-/// Where rounds are played.
+/// The table at which rounds are played.
 pub(crate) struct Table<'a, R, const FIRST: usize, const SECOND: usize> {
     pub(crate) network: Net<'a, FIRST, SECOND>,
     pub(crate) explore: f64,

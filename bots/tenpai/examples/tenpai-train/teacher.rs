@@ -27,7 +27,7 @@ pub(crate) struct Teacher<'a> {
 /// A hand after a discard.
 pub(crate) struct Lesson {
     pub(crate) rows: Rows,
-    /// What it is worth, in points.
+    /// Its worth, in points.
     pub(crate) target: f32,
 }
 
@@ -37,7 +37,7 @@ const NEAR: f32 = 8.0;
 const VALUED: f64 = 0.5;
 
 impl Teacher<'_> {
-    /// What a hand with these rows is worth by its network, in points.
+    /// The worth of a hand with these rows by its network, in points.
     pub(crate) fn value(&self, rows: &[u16]) -> f32 {
         match self.network {
             Kind::Wide => self
@@ -56,7 +56,7 @@ impl Teacher<'_> {
         Net(self.weights.as_slice(), self.network)
     }
 
-    /// What so many rounds teach, beginning with this one.
+    /// The lessons of so many rounds, beginning with this one.
     pub(crate) fn rounds(
         &self,
         first: u64,
@@ -76,7 +76,7 @@ impl Teacher<'_> {
         all
     }
 
-    /// How a round ends, and what it teaches.
+    /// The end of a round, and its lessons.
     fn round(&self, number: u64) -> (End, Vec<Lesson>) {
         let mut rng = ChaCha8Rng::seed_from_u64(!self.stage.seed);
         rng.set_stream(number);
@@ -97,12 +97,12 @@ impl Teacher<'_> {
 struct Teaching<'a> {
     teacher: &'a Teacher<'a>,
     rng: ChaCha8Rng,
-    /// What was kept last.
+    /// The hand and the view after the last discard.
     last: Option<Kept>,
     lessons: Vec<Lesson>,
 }
 
-/// What a seat has and sees when it has discarded.
+/// The hand and the view of a seat when it has discarded.
 struct Kept {
     hand: Tiles,
     unseen: Tiles,

@@ -1,5 +1,5 @@
-//! What only the wide network sees of a hand: parts of a hand that a suit may be, what is seen further ahead, and
-//! each rank with its neighbours.
+//! The features of a hand that only the wide network sees: parts of a hand that a suit may be, what
+//! is seen further ahead, and each rank with its neighbours.
 
 use super::{
     CERTAIN, CLASS, CLASSES, GOAL, GoalDistance, RACING_ROWS, Rows, SuitFeatures, Suits, Threat,
@@ -17,11 +17,11 @@ pub const AHEAD: usize = PARTLY + SUITS * PARTS * LACKING * AMOUNTS;
 const AHEAD_OF_ONE: usize = AHEAD + SUITS * GOAL;
 const RISKS: usize = AHEAD_OF_ONE + SUITS * GOAL;
 const NEIGHBOURS: usize = RISKS + SUITS * RANKS * COUNTS * RISK_CLASSES;
-/// How many rows the first layer of a wide network has: those, and more.
+/// Number of rows of the first layer of a wide network: those, and more.
 pub const WIDE_ROWS: usize = NEIGHBOURS + SUITS * RANKS * NEAR * COUNTS * COUNTS;
 /// A rank is held, and unseen, 0 to 4 times.
 const COUNTS: usize = COPIES as usize + 1;
-/// Which of the two ranks on either side of a rank are held.
+/// Number of ways to hold the two ranks on either side of a rank, each of them or not.
 const NEAR: usize = 16;
 /// The classes of the chance that the other seat wins with a tile.
 const RISK_CLASSES: usize = RISKY.len() + 1;
@@ -171,7 +171,7 @@ impl TwoMore {
     }
 }
 
-/// What a hand lacks, and how many unseen tiles bring it nearer again after one that does.
+/// The distance of a hand, and how many unseen tiles bring it nearer again after one that does.
 #[derive(Clone, Copy, Debug)]
 struct Further {
     nearer: GoalDistance,
