@@ -130,7 +130,7 @@ fn game(
     found
 }
 
-/// Which moves a side that wants to win may make.
+/// The moves that a side that wants to win may make.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Only those that threaten to win with the next stone.
@@ -208,7 +208,7 @@ impl Solver {
         (plies >= SHORTEST).then_some((kind, plies))
     }
 
-    /// Whether `side`, who is to move, wins within so many plies.
+    /// True if `side`, who is to move, wins within so many plies.
     fn wins(&mut self, at: &Node, side: Seat, plies: u32) -> bool {
         if !at.wins(side).is_empty() {
             return true;
@@ -239,7 +239,7 @@ impl Solver {
         is_won
     }
 
-    /// Whether `side`, who is to move, loses within so many plies, whatever it does.
+    /// True if `side`, who is to move, loses within so many plies, whatever it does.
     fn loses(&mut self, at: &Node, side: Seat, plies: u32) -> bool {
         if !at.wins(side).is_empty() {
             return false;

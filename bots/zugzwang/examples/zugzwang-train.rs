@@ -169,7 +169,7 @@ fn play(engine: &mut ConnectFourEngine, nodes: u64, rng: &mut ChaCha8Rng) -> Str
 struct Samples {
     /// Terms and counts of all positions, one after the other.
     terms: Vec<(u16, i8)>,
-    /// Where the terms of each end.
+    /// The place at which the terms of each end.
     ends: Vec<usize>,
     fullness: Vec<f32>,
     /// The probability that the side to move wins.

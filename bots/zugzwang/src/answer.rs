@@ -1,4 +1,4 @@
-//! What a search has found.
+//! The result of a search.
 
 use crate::score::Proven;
 
@@ -14,7 +14,7 @@ pub struct ConnectFourSearchResult {
     pub proven: Option<Proven>,
     /// The depth that was searched completely, in plies; 0 for the only sensible move.
     pub depth: u32,
-    /// How many positions were looked at.
+    /// Number of positions that were looked at.
     pub nodes: u64,
     /// The columns that both sides are expected to play, this one first.
     pub line: Vec<u8>,

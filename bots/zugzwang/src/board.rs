@@ -10,7 +10,7 @@ use crate::{
     word::Word,
 };
 
-/// What does not change during a game, for columns of `S` bits.
+/// The part of a board that does not change during a game, for columns of `S` bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry<W, const S: u32> {
     pub(crate) shape: BoardShape,
@@ -157,8 +157,8 @@ impl<W: Word, const S: u32> Geometry<W, S> {
         forcing & landings
     }
 
-    /// How many lines of four would lie in these stones and cells, with one of the stones at least,
-    /// across and on diagonals.
+    /// Number of lines of four that would lie in these stones and cells, with one of the stones at
+    /// least, across and on diagonals.
     #[inline]
     pub(crate) fn lines_through(stones: W, cells: W) -> u32 {
         let lines = |set: W, step: u32| {
@@ -170,8 +170,8 @@ impl<W: Word, const S: u32> Geometry<W, S> {
         count_all([through(S - 1), through(S), through(S + 1)])
     }
 
-    /// How many lines of four, across and on diagonals, have exactly two of these stones and two of
-    /// these cells; by how many of the two cells are `landings`.
+    /// Number of lines of four, across and on diagonals, that have exactly two of these stones and
+    /// two of these cells; by how many of the two cells are `landings`.
     #[inline]
     pub(crate) fn open_pairs(stones: W, cells: W, landings: W) -> [u32; 3] {
         let both = stones | cells;
@@ -196,7 +196,7 @@ impl<W: Word, const S: u32> Geometry<W, S> {
         ]
     }
 
-    /// Whether these stones have four in a line.
+    /// True if these stones have four in a line.
     pub(crate) fn has_line(stones: W) -> bool {
         [1, S - 1, S, S + 1].into_iter().any(|step| {
             let pairs = stones & stones.up(step);
@@ -205,7 +205,7 @@ impl<W: Word, const S: u32> Geometry<W, S> {
     }
 }
 
-/// How many bits three sets have together; they are counted as two.
+/// Number of bits in three sets together; they are counted as two.
 #[inline]
 fn count_all<W: Word>([a, b, c]: [W; 3]) -> u32 {
     let ones = a ^ b ^ c;

@@ -27,16 +27,15 @@ use crate::{
 pub struct ConnectFourEngineOptions {
     /// The size of the table in MiB.
     pub table: usize,
-    /// What the terms of the evaluation are worth.
+    /// The weights of the terms of the evaluation.
     pub weights: EvaluationWeights,
-    /// How far an evaluation may be off, in its own unit: 0 for the best play, 256 for a
-    /// beginner's.
+    /// Largest error of an evaluation, in its own unit: 0 for the best play, 256 for a beginner's.
     pub blur: u16,
-    /// What decides by how much each is off.
+    /// The seed that decides by how much each is off.
     pub seed: u64,
-    /// What it does without, for measurements.
+    /// The ideas that it does without, for measurements.
     pub without: ConnectFourIdeas,
-    /// How many threads search. With more than one the same search may give another answer.
+    /// Number of threads that search. With more than one the same search may give another answer.
     pub threads: NonZeroUsize,
 }
 
@@ -136,8 +135,8 @@ impl ConnectFourEngine {
         Ok(answer)
     }
 
-    /// How the game ends if both sides play perfectly: the winner as soon, the loser as
-    /// late as possible. Nothing if the limit is reached before that is known.
+    /// The end of the game if both sides play perfectly: the winner as soon, the loser as late as
+    /// possible. Nothing if the limit is reached before that is known.
     ///
     /// # Errors
     ///
@@ -184,7 +183,7 @@ impl ConnectFourEngine {
         self.one(position.shape()).0.terms(position)
     }
 
-    /// How many sequences of so many plies lead on from a position. A game that has ended
+    /// Number of sequences of so many plies that lead on from a position. A game that has ended
     /// before leads to none.
     pub fn leaves(&mut self, position: &ConnectFourPosition, plies: u32) -> u64 {
         self.one(position.shape()).0.leaves(position, plies)

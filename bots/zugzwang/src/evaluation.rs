@@ -29,7 +29,7 @@ pub(crate) struct BoardEvaluation<W, const S: u32> {
     /// [`STATES`] values for each kind of window, for the even side. Every number of 16
     /// bits has a place, so that none is checked.
     values: Box<[Weight; PLACES]>,
-    /// Where in `values` each window is when it is free.
+    /// The place in `values` of each window when it is free.
     vacant: Box<[u16; MOST_WINDOWS]>,
     /// The windows of each cell.
     of_cell: Vec<CellWindows>,
@@ -41,7 +41,7 @@ pub(crate) struct BoardEvaluation<W, const S: u32> {
 #[derive(Clone, Copy)]
 struct CellWindows {
     count: u8,
-    /// Which window, and what a stone of the even side adds to its state.
+    /// Each window's number, and what a stone of the even side adds to its state.
     windows: [(u16, u8); WINDOWS_OF_CELL],
 }
 
@@ -135,7 +135,7 @@ impl<W: Word, const S: u32> BoardEvaluation<W, S> {
         &here.windows[..usize::from(here.count)]
     }
 
-    /// What a stone here adds for the even side.
+    /// The gain of a stone here for the even side.
     #[inline]
     pub(crate) fn gain(&self, states: &WindowStates, index: u32, odd: bool) -> Weight {
         let times = 1 + u16::from(odd);
@@ -273,7 +273,8 @@ mod tests {
         Some((value, sum.sum()))
     }
 
-    /// What is kept up to date with every stone is the sum that is learned, in both words.
+    /// The value that is kept up to date with every stone is the sum that is learned, in both
+    /// words.
     #[test]
     fn the_value_is_the_weighted_sum_of_the_terms() {
         let values: Vec<[f32; 2]> = (0..EvaluationWeights::TERMS as u64)

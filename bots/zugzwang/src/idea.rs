@@ -28,7 +28,7 @@ pub enum ConnectFourIdea {
 pub struct ConnectFourIdeas(u8);
 
 impl ConnectFourIdeas {
-    /// Whether this one is among them.
+    /// True if this one is among them.
     #[must_use]
     #[inline]
     pub const fn has(self, idea: ConnectFourIdea) -> bool {

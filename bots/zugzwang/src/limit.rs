@@ -1,12 +1,12 @@
-//! When a search ends.
+//! The limits of a search.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-/// When a search ends: whichever of its limits comes first. Without one it goes on until
-/// the game is decided.
+/// The limits of a search, which ends at the first of them. Without one it goes on until the game
+/// is decided.
 #[derive(Default)]
 pub struct Limit<'a> {
     pub(crate) nodes: Option<u64>,
@@ -35,14 +35,15 @@ impl<'a> Limit<'a> {
         }
     }
 
-    /// When this much time has passed from now.
+    /// A limit of time: the search ends when this much has passed from now.
     #[must_use]
     pub fn time(time: Duration) -> Self {
         let begin = Instant::now();
         Self::clock(time, move || begin.elapsed())
     }
 
-    /// When this clock shows so much. It is asked every few hundred positions, some 0.2 ms.
+    /// A limit by a clock: the search ends when it shows so much. It is asked every few hundred
+    /// positions, some 0.2 ms.
     #[must_use]
     pub fn clock(end: Duration, clock: impl Fn() -> Duration + 'a) -> Self {
         Self {
@@ -51,7 +52,8 @@ impl<'a> Limit<'a> {
         }
     }
 
-    /// When this is set, by another thread. It is looked at as often as a clock.
+    /// A limit by a flag: the search ends when another thread sets it. It is looked at as often as
+    /// a clock.
     #[must_use]
     pub fn flag(stop: &'a AtomicBool) -> Self {
         Self {
@@ -72,7 +74,7 @@ impl<'a> Limit<'a> {
         self.nodes.unwrap_or(u64::MAX)
     }
 
-    /// Whether its clock or its flag says to stop.
+    /// True if its clock or its flag says to stop.
     pub(crate) fn is_out_of_time(&self) -> bool {
         (self.time.as_ref()).is_some_and(|(end, clock)| clock() >= *end)
             || self.stop.is_some_and(|stop| stop.load(Relaxed))

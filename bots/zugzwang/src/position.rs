@@ -17,7 +17,7 @@ pub struct ConnectFourPosition {
     board: Stones<U192>,
 }
 
-/// Why a stone can't be where it was wanted.
+/// Reason why a stone can't be where it was wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PositionError {
     /// There is no such column, or it is full.
@@ -117,13 +117,13 @@ impl ConnectFourPosition {
         self.shape
     }
 
-    /// How many stones lie.
+    /// Number of stones on the board.
     #[must_use]
     pub fn stones(&self) -> u32 {
         self.board.stones()
     }
 
-    /// Where the next stone of this column lands; nowhere if there is no room or no such
+    /// The cell on which the next stone of this column lands; none if there is no room or no such
     /// column.
     #[must_use]
     pub fn landing(&self, column: u8) -> Option<BoardCell> {
@@ -146,19 +146,20 @@ impl ConnectFourPosition {
             .collect()
     }
 
-    /// Whether the side that moved last has four in a line.
+    /// True if the side that moved last has four in a line.
     #[must_use]
     pub fn is_won(&self) -> bool {
         Geometry::<U192, WIDEST>::has_line(self.board.other)
     }
 
-    /// Whether no column has room.
+    /// True if no column has room.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.stones() == self.shape.room()
     }
 
-    /// Whose stone lies here: `Some(true)` for the side to move.
+    /// The owner of the stone on this cell: `Some(true)` for the side to move, `None` if there is
+    /// no stone.
     #[must_use]
     pub fn stone(&self, cell: BoardCell) -> Option<bool> {
         if cell.column >= self.shape.columns() || cell.row >= self.shape.rows() {

@@ -35,7 +35,7 @@ pub(crate) const fn is_loss(score: i32) -> bool {
     score <= -PROVEN
 }
 
-/// How a game ends by force, if both sides play on well.
+/// The end of a game by force, if both sides play on well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proven {
     /// The side to move wins with the last of so many plies, or sooner.

@@ -33,7 +33,7 @@ const MOST_MOVES: usize = 12;
 pub(crate) const DEEPEST: i32 = 200;
 /// From this depth on, wins by force are looked for.
 const FORCED_DEPTH: i32 = 2;
-/// How many plies long they may be, and after how many positions the search for one ends.
+/// Longest of these wins in plies, and the number of positions after which the search for one ends.
 const FORCED_PLIES: u32 = 25;
 const FORCED_NODES: u64 = 60;
 /// The same at the root.
@@ -51,19 +51,18 @@ const UNKNOWN_DEPTH: i32 = 4;
 /// not searched.
 const SURE_DEPTH: i32 = 3;
 const SURE_MARGIN: i32 = 128;
-/// What moves that were best at the same distance from the root are worth in the order of
-/// moves.
+/// The worth of moves that were best at the same distance from the root, in the order of moves.
 const KILLER: [i32; 2] = [250, 150];
 /// No sum of history is further from 0.
 const MOST_HISTORY: i32 = 1 << 14;
-/// What it counts beside the evaluation's gain.
+/// The divisor of a sum of history where it counts beside the evaluation's gain.
 const HISTORY_SHARE: i32 = 32;
 /// Searches of this depth and deeper leave moves that another thread searches for later.
 const TEAM_DEPTH: i32 = 4;
 /// Added to the key of exact results, so that they are never mixed with estimates.
 const EXACT: u64 = 0x5851_f42d_4c95_7f2d;
 
-/// What the engine asks of the search on one board, whatever its layout.
+/// The interface of the search on one board for the engine, whatever its layout.
 pub(crate) trait Searching: Send {
     fn shape(&self) -> BoardShape;
     fn search(
@@ -92,7 +91,7 @@ pub(crate) trait Searching: Send {
     fn leaves(&self, position: &ConnectFourPosition, plies: u32) -> u64;
 }
 
-/// What the threads of one search share.
+/// The data that the threads of one search share.
 #[derive(Clone, Copy)]
 pub(crate) struct Joint<'a> {
     pub(crate) table: &'a ScoreTable,
@@ -102,7 +101,7 @@ pub(crate) struct Joint<'a> {
     pub(crate) progress: &'a RootProgress<Reached>,
 }
 
-/// What a search at the root has found.
+/// The result of a search at the root.
 #[derive(Clone, Default)]
 pub(crate) struct Reached {
     /// The moves, the best one first; none before the first search.
@@ -136,7 +135,7 @@ impl DeferredMoves {
     }
 }
 
-/// How the search is to err, for weaker play.
+/// The errors of the search, for weaker play.
 #[derive(Clone, Copy)]
 struct Blur {
     /// An evaluation is off by so much at most.
@@ -232,7 +231,7 @@ pub(crate) struct SearchNode<W> {
     pub(crate) board: Stones<W>,
     /// The side to move can't win with its next stone, except at the root.
     pub(crate) wins: Wins<W>,
-    /// What all windows are worth for the even side.
+    /// The value of all windows for the even side.
     pub(crate) windows: Weight,
     pub(crate) hash: Hash,
     pub(crate) stones: u32,
@@ -244,7 +243,7 @@ pub(crate) struct SearchNode<W> {
 #[derive(Clone, Copy)]
 pub(crate) struct MoveCandidate {
     index: u32,
-    /// What all windows are then worth for the even side.
+    /// The value of all windows after it, for the even side.
     windows: Weight,
 }
 
@@ -267,7 +266,7 @@ pub(crate) struct SearchRun<'a, W, const S: u32> {
     /// From this number of nodes on, the clock is read again.
     next_look: u64,
     pub(crate) stopped: bool,
-    /// Whether nothing may be estimated or cut short.
+    /// True if nothing may be estimated or cut short.
     exact: bool,
     /// The threads that search with it, if any.
     pub(crate) team: Option<&'a Team>,
@@ -350,7 +349,7 @@ impl<W: Word, const S: u32> SearchRun<'_, W, S> {
         score
     }
 
-    /// Whether a limit is reached.
+    /// True if a limit is reached, or another thread has finished the search to this depth.
     #[inline]
     fn is_over(&mut self) -> bool {
         if self.nodes >= self.next_look {
@@ -361,13 +360,14 @@ impl<W: Word, const S: u32> SearchRun<'_, W, S> {
         self.stopped
     }
 
-    /// Whether another thread has finished the search to this depth.
+    /// True if another thread has finished the search to this depth.
     pub(crate) fn is_behind(&self) -> bool {
         self.team
             .is_some_and(|team| team.finished() > self.finished)
     }
 
-    /// Whether to search this move to this depth now; not if it can wait and another thread searches it.
+    /// True if this move is to be searched to this depth now; not if it can wait and another thread
+    /// searches it.
     pub(crate) fn claims(&self, next: &SearchNode<W>, depth: i32, can_wait: bool) -> bool {
         let Some(team) = self.team.filter(|_| depth >= TEAM_DEPTH) else {
             return true;
@@ -581,14 +581,14 @@ impl<W: Word, const S: u32> SearchRun<'_, W, S> {
         }
     }
 
-    /// Whether the last stone threatens to win with the next.
+    /// True if the last stone threatens to win with the next.
     fn threatens(&self, node: &SearchNode<W>) -> bool {
         let geometry = self.searcher.geometry();
         let landings = geometry.landings(geometry.taken(node.board));
         node.wins.other.meets(landings)
     }
 
-    /// What a move promises.
+    /// The promise of a move: its value in the order of moves.
     pub(crate) fn order(
         &self,
         node: &SearchNode<W>,
@@ -647,13 +647,13 @@ impl<W: Word, const S: u32> SearchRun<'_, W, S> {
     }
 }
 
-/// What so many positions of the search for forced wins count: each takes about a quarter of the
-/// time of another.
+/// The share of so many positions of the search for forced wins in the count of nodes: each takes
+/// about a quarter of the time of another.
 pub(crate) const fn forced_share(nodes: u64) -> u64 {
     nodes.div_ceil(4)
 }
 
-/// What the table's entry says that ends the search of its position.
+/// The score in the table's entry, if it ends the search of its position.
 fn settled(entry: &ScoredPosition, alpha: i32, beta: i32, depth: i32) -> Option<i32> {
     let score = i32::from(entry.score);
     // A proven end needs no depth.

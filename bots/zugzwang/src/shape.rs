@@ -20,7 +20,7 @@ pub struct BoardShape {
     forbidden: Option<BoardCell>,
 }
 
-/// Why there is no such board.
+/// Reason why there is no such board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoardShapeError {
     /// A side is 0 or too long.
@@ -63,13 +63,13 @@ impl BoardShape {
         })
     }
 
-    /// How many rows it has.
+    /// Number of rows.
     #[must_use]
     pub const fn rows(self) -> u8 {
         self.rows
     }
 
-    /// How many columns it has.
+    /// Number of columns.
     #[must_use]
     pub const fn columns(self) -> u8 {
         self.columns
@@ -81,7 +81,7 @@ impl BoardShape {
         self.forbidden
     }
 
-    /// Whether the board is its own mirror image, left and right exchanged.
+    /// True if the board is its own mirror image, left and right exchanged.
     #[must_use]
     pub const fn is_symmetric(self) -> bool {
         match self.forbidden {
@@ -90,7 +90,7 @@ impl BoardShape {
         }
     }
 
-    /// How many stones fill the board.
+    /// Number of stones that fill the board.
     #[must_use]
     pub fn room(self) -> u32 {
         u32::from(self.rows) * u32::from(self.columns) - u32::from(self.forbidden.is_some())

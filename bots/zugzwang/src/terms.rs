@@ -21,35 +21,39 @@ use crate::{
 const DIRECTIONS: usize = 3;
 /// Heights of a window's lowest cell that are told apart.
 const HEIGHTS: usize = 5;
-/// Whose cells by nature the free ones of the four are, as bits.
+/// Number of sets of the four cells, as bits: the free ones that are by nature one side's.
 const OWNERS: usize = 16;
-/// Which of the four have a stone, as bits, and one at least.
+/// Number of sets of the four cells that have a stone, as bits, and one at least.
 const SUBSETS: usize = 15;
 const PATTERNS: usize = DIRECTIONS * HEIGHTS * OWNERS * SUBSETS;
 
-/// How far a threat is above the next free cell of its column: 1, 2, 3, more.
+/// Number of distances of a threat to the next free cell of its column: 1, 2, 3, more.
 const DISTANCES: usize = 4;
-/// Whose threat, whether by nature its owner's, how far.
+/// Number of terms of threats: by side, by whether it is the natural owner, and by distance.
 const THREATS: usize = 2 * 2 * DISTANCES;
 /// Upper ends of the plies until the zugzwang is decided.
 const SPANS: [u32; 6] = [6, 12, 20, 32, 48, u32::MAX];
-/// Who wins it or nobody, who must give something up first, and how often something is given up.
+/// Number of outcomes: the winner or nobody, the side that must give something up first, and how
+/// often something is given up.
 const OUTCOMES: usize = 3 * 2 * GIVEN;
 const GIVEN: usize = 4;
 const ZUGZWANGS: usize = OUTCOMES * SPANS.len();
 
-/// Whose the lowest threat of a column is, one side's or both, and whose its cell is by nature.
+/// Number of terms of lowest threats of columns: one side's or both, and by the natural owner of
+/// the cell.
 const LOWEST: usize = 3 * 2;
-/// Whose the lowest threat is that is by nature its owner's.
+/// Number of terms of lowest threats that are by nature their owner's, by side.
 const FITTING: usize = 2;
-/// Whose threats that can still matter, whether by nature their owner's, one or more.
+/// Number of terms of threats that can still matter: by side, by whether it is the natural owner,
+/// one or more.
 const LIVE: usize = 2 * 2 * 2;
-/// Which numbers of lines that one side would complete are told apart.
+/// The class of each number of lines that one side would complete.
 const LINES: [u8; MOST_LINES as usize + 1] = [0, 1, 2, 3, 4, 5, 5, 6, 6, 6, 7];
 const MOST_LINES: u32 = 10;
 const FILLINGS: usize = 8;
 const FILLED: usize = 2 * FILLINGS;
-/// Whose the two stones of a line are, and how many of its two free cells can be taken now.
+/// Number of terms of lines with two stones: by side, and by how many of the two free cells can be
+/// taken now.
 const PAIRS: usize = 2 * 3;
 
 const FIRST_THREAT: usize = PATTERNS;
@@ -62,12 +66,12 @@ const FIRST_PAIR: usize = FIRST_FILLED + FILLED;
 const FIRST_ZUGZWANG: [usize; 2] = [FIRST_PAIR + PAIRS, FIRST_PAIR + PAIRS + ZUGZWANGS];
 /// It is one's turn.
 pub(crate) const TURN: usize = FIRST_ZUGZWANG[1] + ZUGZWANGS;
-/// Whether a term is who wins when the harmless cells are used up.
+/// True if a term is about who wins when the harmless cells are used up.
 pub(crate) const fn is_zugzwang(term: usize) -> bool {
     term >= FIRST_ZUGZWANG[0] && term < TURN
 }
 
-/// How many terms there are.
+/// Number of terms.
 pub(crate) const COUNT: usize = TURN + 1;
 
 /// The term for one side's stones in a window, all others of which are free.
@@ -145,12 +149,12 @@ pub(crate) fn windows(shape: BoardShape) -> Vec<Window> {
     windows
 }
 
-/// What the terms need to know of a board.
+/// The data of a board that the terms need.
 pub(crate) struct Ground<W, const S: u32> {
     pub(crate) geometry: Geometry<W, S>,
     /// The cells whose natural owner is the side that moves on an even number of stones.
     pub(crate) even_cells: W,
-    /// How many cells that can take a stone there are from this one up.
+    /// Number of cells that can take a stone from this one up.
     from_here: Vec<u8>,
     /// [`Geometry::upwards`].
     upwards: Vec<W>,
@@ -163,10 +167,10 @@ pub(crate) struct Wins<W> {
     pub(crate) other: W,
 }
 
-/// What can be taken before a side must move below a threat.
+/// The cells that can be taken before a side must move below a threat.
 #[derive(Clone, Copy)]
 struct Harmless<W> {
-    /// How many cells.
+    /// Number of cells.
     free: u32,
     /// The lowest threat of each column that has one.
     heads: W,
@@ -342,7 +346,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
         }
     }
 
-    /// Who wins if nobody makes a new threat and nobody moves below a threat before he must.
+    /// The winner if nobody makes a new threat and nobody moves below a threat before he must.
     /// `own_turn` says whether the side that is called own here is the next to move.
     ///
     /// The cells that can be taken without moving below a threat are counted. Who has
@@ -408,8 +412,8 @@ impl<W: Word, const S: u32> Ground<W, S> {
         }
     }
 
-    /// What follows when a side moves below a threat of its own: the other side answers on it, and
-    /// threats right above must be answered in turn.
+    /// The consequence of a move of a side below a threat of its own: the other side answers on it,
+    /// and threats right above must be answered in turn.
     fn give_up(&self, head: u32, labels: W, mine: W, theirs: W) -> Given<W> {
         let mut given = Given {
             outcome: Ordering::Equal,
@@ -446,27 +450,27 @@ impl<W: Word, const S: u32> Ground<W, S> {
     }
 }
 
-/// How it ends if nobody makes a new threat.
+/// The end if nobody makes a new threat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Zugzwang {
     /// `Greater` if the side wins that is called own.
     outcome: Ordering,
-    /// Whether that side is the first that has to give up a threat, or loses by it.
+    /// True if that side is the first that has to give up a threat, or loses by it.
     is_own_first: bool,
-    /// How many threats are given up.
+    /// Number of threats that are given up.
     given: usize,
     /// After how many plies that is decided.
     plies: u32,
 }
 
-/// What a threat that was given up leads to.
+/// The consequence of a threat that was given up.
 #[derive(Clone, Copy)]
 struct Given<W> {
     /// `Greater` if the side that gave it up wins at once, `Less` if the other one does.
     outcome: Ordering,
-    /// How many stones follow by force.
+    /// Number of stones that follow by force.
     plies: u32,
-    /// How many cells of the column can then be taken without moving below a threat.
+    /// Number of cells of the column that can then be taken without moving below a threat.
     free: u32,
     /// The next threat of the column.
     next: W,
@@ -475,9 +479,9 @@ struct Given<W> {
 /// The terms of a position, as the side to move sees them, for `zugzwang-train`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
-    /// Which, and how often; the other side's count negatively.
+    /// The number of each term and its count; the other side's count negatively.
     pub counts: Vec<(usize, f32)>,
-    /// How much of the board is full, from 0 to 1.
+    /// The part of the board that is full, from 0 to 1.
     pub fullness: f32,
 }
 

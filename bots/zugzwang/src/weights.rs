@@ -1,4 +1,4 @@
-//! What the terms of the evaluation are worth, in the file that the program `zugzwang-train`
+//! The weights of the terms of the evaluation, in the file that the program `zugzwang-train`
 //! writes.
 
 /// A weight at the beginning and at the end of a game, in 1/256 of the logarithm of the
@@ -53,19 +53,19 @@ pub enum EvaluationWeightsError {
     /// It has another length.
     #[error("expected {expected} bytes, found {found}")]
     Length {
-        /// What a file with a weight for each term has.
+        /// The length of a file with a weight for each term.
         expected: usize,
-        /// What this one has.
+        /// The length of this file.
         found: usize,
     },
 }
 
-/// What a file begins with; the digit is the version.
+/// The first bytes of a file; the digit is the version.
 const MARK: &[u8; 8] = b"zugzwan2";
 static LEARNED: &[u8] = include_bytes!("../data/weights.bin");
 
 impl EvaluationWeights {
-    /// How many terms there are.
+    /// Number of terms.
     pub const TERMS: usize = crate::terms::COUNT;
 
     /// The weights that the crate comes with.
@@ -120,7 +120,7 @@ impl EvaluationWeights {
         Ok(Self(weights.collect()))
     }
 
-    /// What [`EvaluationWeights::from_bytes`] reads.
+    /// The bytes that [`EvaluationWeights::from_bytes`] reads.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MARK.to_vec();

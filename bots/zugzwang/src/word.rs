@@ -22,7 +22,7 @@ pub(crate) trait Word:
 {
     /// No bit.
     const EMPTY: Self;
-    /// How many bits it has.
+    /// Number of its bits.
     const BITS: u32;
 
     /// This bit alone.
@@ -35,7 +35,7 @@ pub(crate) trait Word:
     fn plus(self, other: Self) -> Self;
     /// The number less one; it is not 0.
     fn less_one(self) -> Self;
-    /// How many bits are set.
+    /// Number of bits that are set.
     fn count(self) -> u32;
     /// The index of the lowest bit; there is one.
     fn lowest(self) -> u32;
@@ -52,7 +52,7 @@ pub(crate) trait Word:
         !(self & other).is_empty()
     }
 
-    /// Whether at least two bits are set.
+    /// True if at least two bits are set.
     #[inline]
     fn has_two(self) -> bool {
         !self.is_empty() && !self.without_lowest().is_empty()

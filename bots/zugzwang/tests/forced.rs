@@ -13,7 +13,7 @@ struct ForcedWin {
     position: ConnectFourPosition,
     /// Of the shortest win.
     plies: u32,
-    /// Whether every stone threatens to win with the next one.
+    /// True if every stone threatens to win with the next one.
     by_threats: bool,
 }
 
