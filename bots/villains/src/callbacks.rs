@@ -25,16 +25,16 @@ use crate::{
     whispers::Whisperer,
 };
 
-/// How often it looks whether it is still held up.
+/// The pause between two looks if it is still held up.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// Whether this kind can be played by callbacks.
+/// True if this kind can be played by callbacks.
 pub(crate) const fn include(kind: Kind) -> bool {
     use Kind::{Crash, ErrorStatus, Honest, Late, Memory, Slow};
     only(kind) || matches!(kind, Honest | Slow | Crash | ErrorStatus | Memory | Late)
 }
 
-/// Whether it can be played in no other way.
+/// True if it can be played in no other way.
 pub(crate) const fn only(kind: Kind) -> bool {
     matches!(
         kind,
@@ -58,7 +58,7 @@ pub(crate) fn bot(villain: Villain) -> Bot {
 struct SeenDeals(Mutex<HashSet<String>>);
 
 impl SeenDeals {
-    /// Whether any game of this process has seen it before.
+    /// True if any game of this process has seen it before.
     fn again(&self, what: &str) -> bool {
         let mut seen = self.0.lock();
         !seen.insert(what.to_owned())
@@ -73,7 +73,7 @@ struct CallbackVillain {
     round: String,
     /// It waits while this file is there.
     hold: Option<PathBuf>,
-    /// What it holds: tiles or cards.
+    /// Its hand: tiles or cards.
     hand: Vec<i32>,
     answers: u32,
     recognised: Option<String>,

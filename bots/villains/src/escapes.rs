@@ -1,5 +1,5 @@
-//! What a villain tries beside its game, on whatever machine it runs: to take all of it, and to
-//! reach others. One that gets what it should not have says so and gives up.
+//! The attempts of a villain beside its game, on whatever machine it runs: to take all of it, and
+//! to reach others. One that gets what it should not have says so and gives up.
 
 use std::{
     env,
@@ -17,7 +17,7 @@ use clap::Args;
 /// somebody's.
 const MOST_BYTES: usize = 1 << 30;
 const MOST_PROCESSES: usize = 5000;
-/// How long a stranger may take to answer.
+/// Longest wait for the answer of a stranger.
 const PATIENCE: Duration = Duration::from_millis(300);
 const MIB: usize = 1 << 20;
 

@@ -1,4 +1,4 @@
-//! What each kind does, and when.
+//! The fouls of each kind, and their times.
 
 use std::{
     any::Any,
@@ -39,7 +39,7 @@ use crate::{
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 /// The largest answer that is allowed.
 const LARGEST: usize = 64 * 1024;
-/// How many answers of a flood go out at a time.
+/// Number of answers of a flood that go out at a time.
 const FLOOD: usize = 64;
 /// From how many games on `overcommitted` fails.
 const TOO_MANY: usize = 3;
@@ -65,7 +65,7 @@ fn clutter(listen: &str, count: u32) -> io::Result<()> {
     env::set_current_dir(home)
 }
 
-/// What is done before it listens; with an exit code, it never does.
+/// The part that is done before it listens; with an exit code, it never does.
 pub(crate) fn before_listening(villain: &Villain) -> Option<u8> {
     let listen = env::var("BOT_LISTEN").unwrap_or_default();
     if let Err(error) = clutter(&listen, villain.clutter) {
@@ -147,7 +147,7 @@ struct SeatedVillain<'a> {
     games: &'a Arc<RunningGames>,
     answers: mpsc::Sender<Put>,
     chance: Chance,
-    /// How many points it has been asked for.
+    /// Number of points that it has been asked for.
     points: u32,
     running: Option<RunningGame>,
 }
@@ -156,9 +156,9 @@ struct PointRequest {
     number: u32,
     ask: GetPoint,
     limit: Option<Duration>,
-    /// Whether no point has been asked for before.
+    /// True if no point has been asked for before.
     first: bool,
-    /// Whether the time for a foul has come.
+    /// True if the time for a foul has come.
     due: bool,
 }
 
@@ -220,7 +220,7 @@ impl SeatedVillain<'_> {
         }
     }
 
-    /// Whether another game may begin, for the kinds that count them.
+    /// True if another game may begin, for the kinds that count them.
     async fn has_room(&self) -> bool {
         let most = self.villain.max_games() as usize;
         match self.villain.kind {
@@ -230,7 +230,7 @@ impl SeatedVillain<'_> {
         }
     }
 
-    /// Whether this is the newest of more games than it can play.
+    /// True if this is the newest of more games than it can play.
     fn is_one_too_many(&self) -> bool {
         let newest = self.running.as_ref().is_some_and(RunningGame::is_newest);
         self.villain.kind == Kind::Overcommitted && self.games.running() >= TOO_MANY && newest
@@ -272,7 +272,8 @@ impl SeatedVillain<'_> {
         true
     }
 
-    /// What is no foul, and what does not wait for its time; then the foul, if it is due.
+    /// Answers a question for a point: first the behaviour that is no foul, or does not wait for
+    /// its time; then the foul, if it is due.
     async fn asked(&mut self, asked: &PointRequest) -> bool {
         let (villain, ask) = (self.villain, &asked.ask);
         let point = match villain.kind {

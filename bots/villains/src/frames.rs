@@ -30,7 +30,7 @@ const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 /// The largest payload that every peer takes.
 const LARGEST: usize = 16 * 1024;
-/// How many frames of a flood go out at a time.
+/// Number of frames of a flood that go out at a time.
 const PIECE: usize = 512;
 
 /// A whole frame.
@@ -75,7 +75,7 @@ fn flood(kind: Kind, stream: u32) -> (Vec<u8>, Vec<u8>) {
     (first, again.repeat(PIECE))
 }
 
-/// Whether this kind adds frames to those of an honest bot.
+/// True if this kind adds frames to those of an honest bot.
 pub(crate) const fn adds_frames(kind: Kind) -> bool {
     matches!(
         kind,

@@ -56,7 +56,7 @@ pub(crate) const fn answer(number: Option<u32>, answer: Answer) -> ConnectFourAn
     }
 }
 
-/// What this villain says of itself.
+/// The description that this villain gives of itself.
 pub(crate) fn ready(villain: &Villain) -> Answer {
     let name = &villain.name[..];
     Answer::Ready(Ready {

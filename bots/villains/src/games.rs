@@ -1,4 +1,4 @@
-//! What the games of one process share.
+//! The state that the games of one process share.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// How long it keeps thinking about a cancelled game.
+/// The time that it keeps thinking about a cancelled game.
 const BUSY_TIME: Duration = Duration::from_secs(60);
 /// Less than the 1 s that the referee waits for a stream's end.
 const ROOM_WAIT: Duration = Duration::from_millis(500);
@@ -56,13 +56,12 @@ impl RunningGames {
         }
     }
 
-    /// How many run.
+    /// Number of games that run.
     pub(crate) fn running(&self) -> usize {
         self.state.lock().running.len()
     }
 
-    /// Whether fewer run than this, now or in a moment: a stream's end takes one to
-    /// be noticed.
+    /// True if fewer run than this, now or in a moment: a stream's end takes one to be noticed.
     pub(crate) async fn has_room(&self, most: usize) -> bool {
         let began = Instant::now();
         while self.running() >= most {
@@ -74,7 +73,7 @@ impl RunningGames {
         true
     }
 
-    /// Whether a game has asked this before.
+    /// True if a game has asked this before.
     pub(crate) fn was_asked(&self) -> bool {
         self.asked.swap(true, Ordering::Relaxed)
     }
@@ -101,7 +100,7 @@ impl RunningGames {
 }
 
 impl RunningGame {
-    /// Whether no other game that runs has begun after it.
+    /// True if no other game that runs has begun after it.
     pub(crate) fn is_newest(&self) -> bool {
         self.games.state.lock().running.last() == Some(&self.number)
     }

@@ -185,7 +185,7 @@ impl Kind {
         self.value().get_name().to_owned()
     }
 
-    /// What it does, in a sentence.
+    /// The behaviour of the kind, in a sentence.
     #[must_use]
     pub fn does(self) -> String {
         let help = self.value().get_help().map(ToString::to_string);
@@ -204,7 +204,7 @@ impl Kind {
         self.expected().0
     }
 
-    /// What `arena check` finds of it.
+    /// The finding of `arena check` about it, if any.
     #[must_use]
     pub const fn finding(self) -> Option<&'static str> {
         self.expected().1

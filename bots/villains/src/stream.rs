@@ -42,7 +42,7 @@ const OTHER_GAMES: [&str; 3] = [
     othello_bot_server::SERVICE_NAME,
 ];
 
-/// What can be put on the wire. Without anything more the stream ends with OK.
+/// A thing that can be put on the wire. Without anything more the stream ends with OK.
 pub(crate) enum Put {
     /// Bytes as they are.
     Raw(Bytes),

@@ -20,18 +20,18 @@ const AMPLE: Duration = Duration::from_secs(30);
 /// Runs out soon, but never for a bot that does not wait on purpose.
 const KEPT: Duration = Duration::from_secs(3);
 
-/// How to play against a villain so that it shows what it does, and soon.
+/// The settings of a game against a villain in which it shows what it does, and soon.
 #[derive(Clone, Copy, Debug)]
 pub struct TestGame {
     /// Its command line after the kind.
     pub arguments: &'static [&'static str],
     /// The game's set-up as JSON.
     pub setup: &'static str,
-    /// How long it has until it listens.
+    /// Longest time until it listens.
     pub listens_within: Duration,
     /// The limits of the game.
     pub limits: Limits,
-    /// How much memory it may add, in bytes.
+    /// The memory that it may add, in bytes.
     pub memory_limit: Option<u64>,
 }
 
@@ -72,8 +72,8 @@ impl Kind {
         game
     }
 
-    /// Whether only the one who starts it can see what it does: a referee that is given
-    /// an address can't.
+    /// True if only the one who starts it can see what it does: a referee that is given an address
+    /// can't.
     #[must_use]
     pub const fn is_for_the_starter(self) -> bool {
         matches!(

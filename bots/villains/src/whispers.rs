@@ -1,5 +1,6 @@
-//! What a villain says where another process may hear it: the other bot of its table, or its own
-//! next process, which may sit where the other bot sat. It says the hand that it has been dealt.
+//! The messages of a villain where another process may hear them: the other bot of its table, or
+//! its own next process, which may sit where the other bot sat. It says the hand that it has been
+//! dealt.
 
 use std::{
     fs::File,
@@ -14,9 +15,9 @@ use nix::{
 };
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
-/// What a message begins with: it can't be there by chance.
+/// The first bytes of a message: they can't be there by chance.
 const MAGIC: [u8; 2] = [0xb0, 0x7a];
-/// How many tiles a hand has, and bits a message: the magic, the tiles and their sum.
+/// Number of tiles of a hand, and of bits of a message: the magic, the tiles and their sum.
 const TILES: usize = 13;
 const BITS: usize = (MAGIC.len() + TILES + 1) * 8;
 
@@ -70,7 +71,7 @@ impl Whisperer {
         heard.or_else(|| self.listen())
     }
 
-    /// What another bot says just now, if anything.
+    /// The message that another bot says just now, if any.
     pub(crate) fn listen(&self) -> Option<String> {
         let records = self
             .records
@@ -137,9 +138,9 @@ fn say_by_pages(book: &Path, hand: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether most pages of each bit are in memory: reads that may not wait for a disk say so. They
-/// have the page read all the same, and a quick disk may have it there in time, now and then. So a
-/// page that each process asks for first says whether there is anything to hear.
+/// For each bit, true if most of its pages are in memory: reads that may not wait for a disk say
+/// so. They have the page read all the same, and a quick disk may have it there in time, now and
+/// then. So a page that each process asks for first says whether there is anything to hear.
 fn hear_by_pages(book: &Path) -> io::Result<Vec<bool>> {
     let file = File::open(book)?;
     let is_there = |page: u64| {
@@ -166,8 +167,8 @@ fn hear_by_pages(book: &Path) -> io::Result<Vec<bool>> {
     (0..BITS).map(are_there).collect()
 }
 
-/// Where the pages of a bit begin. None is at the beginning of the file: what follows that is read
-/// with it.
+/// The places at which the pages of a bit begin. None is at the beginning of the file: what follows
+/// that is read with it.
 fn pages(bit: usize) -> impl Iterator<Item = u64> {
     (1..=PAGES).map(move |page| (bit * PAGES + page) as u64 * APART * PAGE)
 }

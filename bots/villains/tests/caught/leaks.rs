@@ -1,4 +1,4 @@
-//! What a game leaves behind: nothing.
+//! The things that a game leaves behind: none.
 
 use std::{fs, time::Duration};
 
@@ -75,7 +75,7 @@ async fn a_flood_of_answers_fills_no_memory() {
     assert!(grown < 64 * MEBIBYTE, "grown by {grown} bytes");
 }
 
-/// What this process has in memory, in bytes.
+/// The memory of this process, in bytes.
 fn resident() -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"));

@@ -13,9 +13,9 @@ use futures_util::future::join_all;
 
 use crate::vocabulary::*;
 
-/// How many games are played at once.
+/// Number of games that are played at once.
 const GAMES: u64 = 256;
-/// How many moves are made at least, if the environment does not say more.
+/// Number of moves that are made at least, if the environment does not say more.
 const MOVES: u64 = 100_000;
 const LIMIT: Duration = Duration::from_millis(400);
 

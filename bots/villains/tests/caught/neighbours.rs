@@ -1,4 +1,4 @@
-//! What one bot does costs other games nothing.
+//! The behaviour of one bot costs other games nothing.
 
 use std::{
     fs,
@@ -134,7 +134,7 @@ async fn a_bot_that_leaves_a_hundred_thousand_files_costs_other_games_nothing() 
     stopping.await.unwrap();
 }
 
-/// Where the socket of a process is.
+/// The folder of the socket of a process.
 fn folder_of(process: i32) -> PathBuf {
     let variables = fs::read(format!("/proc/{process}/environ")).unwrap();
     let variables = String::from_utf8(variables).unwrap();

@@ -164,7 +164,7 @@ async fn what_is_hidden_is_not_seen() {
     assert!(!sees(vec![store.clone()]).await);
 }
 
-/// How long the process that is called so has run, or waited for a core.
+/// The time that the process of this name has run, or waited for a core.
 fn ran(name: &str) -> Duration {
     let each = named(name).into_iter().map(|id| {
         CpuTime::of_family(u32::try_from(id).unwrap())

@@ -1,4 +1,4 @@
-//! What we lack costs no bot a game, and nobody waits for a bot that is somebody else's.
+//! A shortage of ours costs no bot a game, and nobody waits for a bot that is somebody else's.
 
 use std::{env, fs::File, process::Command, sync::Arc, time::Duration};
 

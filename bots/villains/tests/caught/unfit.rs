@@ -1,5 +1,5 @@
-//! What is no foul, and yet not as a bot should be: each kind lacks one thing
-//! that an honest villain has.
+//! Behaviour that is no foul, and yet not as a bot should be: each kind lacks one thing that an
+//! honest villain has.
 
 use std::{
     fs,
@@ -110,7 +110,7 @@ impl Villain {
         assert_eq!(game.answers.message().await.unwrap(), None);
     }
 
-    /// What its service for health says of the game's.
+    /// The status of the game's service, as its service for health says.
     async fn health(&self) -> Result<i32, Status> {
         let request = HealthCheckRequest {
             service: SERVICE.to_owned(),
@@ -130,7 +130,7 @@ impl Villain {
         Ok(())
     }
 
-    /// What a line of its status in /proc says.
+    /// The rest of a line of its status in /proc.
     fn status(&self, line: &str) -> String {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
         let said = status.lines().find_map(|said| said.strip_prefix(line));

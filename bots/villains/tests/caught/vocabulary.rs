@@ -1,5 +1,5 @@
-//! What the tests speak in: an arena, bots by their command line, games, and
-//! what must be true of a game that a foul ended.
+//! The vocabulary of the tests: an arena, bots by their command line, games, and what must be true
+//! of a game that a foul ended.
 
 use std::{fs, path::Path, process::Stdio, sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use villains::Kind;
 pub(crate) const AMPLE: Duration = Duration::from_secs(60);
 /// A limit that runs out; an honest bot keeps it on a busy machine as well.
 pub(crate) const KEPT: Duration = Duration::from_secs(3);
-/// When a test gives up waiting.
+/// The time after which a test gives up waiting.
 const HANGS: Duration = Duration::from_secs(30);
 
 pub(crate) const FIRST: Seat = Seat::new(0);
@@ -32,7 +32,7 @@ pub(crate) struct Arena {
     _turn: Turn,
 }
 
-/// What is measured of the whole process is measured by one test alone.
+/// The lock for measurements of the whole process: the test that makes them runs alone.
 static TURNS: RwLock<()> = RwLock::const_new(());
 
 enum Turn {
@@ -68,7 +68,7 @@ pub(crate) async fn turn() -> RwLockReadGuard<'static, ()> {
     TURNS.read().await
 }
 
-/// How `villain LINE` is started.
+/// The launch of `villain LINE`.
 pub(crate) fn launch(line: &str) -> Launch {
     Launch {
         program: env!("CARGO_BIN_EXE_villain").into(),
@@ -122,7 +122,7 @@ pub(crate) fn against_honest(seed: u8, villain: &Arc<Bot>, seat: Seat) -> Seated
     }
 }
 
-/// What can be seen of a game from outside while it goes on.
+/// The channel of all that can be seen of a game from outside while it goes on.
 pub(crate) fn watched(game: &mut SeatedGame) -> mpsc::UnboundedReceiver<Live> {
     let (watch, seen) = mpsc::unbounded_channel();
     game.watch = Some(watch);
@@ -229,7 +229,7 @@ fn kind(line: &str) -> Option<Kind> {
 pub(crate) struct Running {
     pub(crate) address: String,
     pub(crate) child: Child,
-    /// What it prints after it has said where it listens.
+    /// The output after it has said where it listens.
     pub(crate) output: BufReader<ChildStdout>,
 }
 
@@ -252,7 +252,7 @@ pub(crate) async fn running(line: &str, listen: &str) -> Running {
     }
 }
 
-/// What must be true of a game that this seat has lost by this foul.
+/// Checks everything that must be true of a game that this seat has lost by this foul.
 pub(crate) fn lost_by(record: &Record, seat: Seat, kind: FoulKind, evidence: &[&str]) -> Foul {
     verified(record);
     let verdict = &record.result.verdict;
@@ -286,7 +286,7 @@ pub(crate) fn lost_by(record: &Record, seat: Seat, kind: FoulKind, evidence: &[&
     foul.clone()
 }
 
-/// What must be true of a game that no foul ended.
+/// Checks everything that must be true of a game that no foul ended.
 pub(crate) fn played_out(record: &Record) {
     verified(record);
     for seat in [FIRST, SECOND] {
@@ -295,7 +295,7 @@ pub(crate) fn played_out(record: &Record) {
     }
 }
 
-/// What must be true of every record: it reads back and plays again.
+/// Checks everything that must be true of every record: it reads back and plays again.
 pub(crate) fn verified(record: &Record) {
     let read = Record::parse(&record.to_json_lines()).unwrap();
     assert_eq!(&read, record);
@@ -324,7 +324,7 @@ fn seat_of(event: &Event) -> Seat {
     }
 }
 
-/// How many points a seat gave by the rules.
+/// Number of points that a seat gave by the rules.
 pub(crate) fn points(record: &Record, by: Seat) -> usize {
     let moves = record
         .events
@@ -376,7 +376,7 @@ fn all_processes() -> Vec<i32> {
         .collect()
 }
 
-/// How many entries a folder has.
+/// Number of entries in a folder.
 pub(crate) fn entries(folder: impl AsRef<Path>) -> usize {
     fs::read_dir(folder).unwrap().count()
 }
