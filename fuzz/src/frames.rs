@@ -20,12 +20,12 @@ const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 /// The stream of the first call.
 const CALL: u32 = 1;
-/// How long a bot waits for the referee to send something.
+/// Longest wait of a bot for the referee to send something.
 const WAIT: Duration = Duration::from_millis(5);
-/// How long a bot may take to connect, to start and to move.
+/// Time limit of a bot to connect, to start and to move.
 const LIMIT: Duration = Duration::from_millis(100);
 
-/// What the bytes of a script mean.
+/// The meaning of the bytes of a script.
 const RESPONSE: u8 = 0xf0;
 const MESSAGE: u8 = 0xf1;
 const TRAILERS: u8 = 0xf2;
@@ -49,7 +49,7 @@ pub(crate) fn frames(data: &[u8]) {
     STAGE.with_borrow_mut(|stage| stage.get_or_insert_with(Stage::new).play(data));
 }
 
-/// What all games share.
+/// The parts that all games share.
 struct Stage {
     runtime: Runtime,
     pool: Pool,

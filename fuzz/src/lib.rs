@@ -16,11 +16,11 @@ pub use mutate::Mutator;
 /// A reader of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// What it is called, as its folder of the corpus is.
+    /// Its name, which is also that of its folder of the corpus.
     pub name: &'static str,
     /// Hands it bytes.
     pub run: fn(&[u8]),
-    /// How many mutations the test tries.
+    /// Number of mutations that the test tries.
     pub tries: u32,
 }
 

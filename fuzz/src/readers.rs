@@ -15,7 +15,7 @@ use referee_core::{GameKind, Record, RecordError, Seed, pack};
 use referee_games::{GAMES, replay, retrace, verify};
 use tokio::runtime::Runtime;
 
-/// Which game it is about, by the first byte, and the text that follows.
+/// The game that it is about, by the first byte, and the text that follows.
 fn of_a_game(data: &[u8]) -> Option<(&'static dyn GameKind, &str)> {
     let (first, rest) = data.split_first()?;
     let kind = GAMES[usize::from(*first) % GAMES.len()];

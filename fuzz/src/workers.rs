@@ -1,4 +1,4 @@
-//! What arenas and workers read of each other: messages, and archives of bots.
+//! The data that arenas and workers read of each other: messages, and archives of bots.
 
 use std::fs;
 

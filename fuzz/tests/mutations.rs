@@ -68,7 +68,7 @@ fn every_target_stands_mutations_of_its_corpus() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// What is being tried, and since when.
+/// The input that is being tried, and the time since when.
 type Current = Arc<Mutex<(Instant, Vec<u8>)>>;
 
 fn try_all(target: &Target, tries: u64, seed: u64) {

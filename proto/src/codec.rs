@@ -19,10 +19,10 @@ const BUFFER: usize = 512;
 /// The most fields of a message, with each value of a list: a lease has 100,000 games. A value
 /// takes two bytes on the wire and may take a hundred in memory.
 const MOST_FIELDS: usize = 150_000;
-/// How much may wait in the encoder before it is handed on.
+/// Number of bytes that may wait in the encoder before they are handed on.
 const YIELD: usize = 32 * 1024;
 
-/// What both codecs of this crate start a stream's buffers with.
+/// The buffer sizes with which both codecs of this crate start a stream.
 pub(crate) fn small_buffers() -> BufferSettings {
     BufferSettings::new(BUFFER, YIELD)
 }
@@ -82,7 +82,7 @@ where
     }
 }
 
-/// Whether a message has more fields than this. What is no message is found by whoever reads it.
+/// True if a message has more fields than this. An invalid message is found by whoever reads it.
 fn has_more_fields(mut message: &[u8], most: usize) -> bool {
     for _ in 0..most {
         let Ok((number, wire_type)) = decode_key(&mut message) else {

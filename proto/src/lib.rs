@@ -1,7 +1,6 @@
-//! What crosses the wire: the messages and, with the feature `grpc`, the
-//! service stubs. Generated from the `.proto` files beside this crate, a module
-//! a package: [`arena::v1`] is the envelope that all games share and the
-//! services of referee and arena, `games::<game>::v1` a game's own. No logic.
+//! The messages on the wire and, with the feature `grpc`, the service stubs. Generated from the
+//! `.proto` files beside this crate, a module a package: [`arena::v1`] is the envelope that all
+//! games share and the services of referee and arena, `games::<game>::v1` a game's own. No logic.
 
 #[cfg(feature = "grpc")]
 pub mod codec;
