@@ -5,7 +5,7 @@ use crate::{
     shell::{Result, cargo, stream, target_dir},
 };
 
-/// What a benchmark plays with as processes.
+/// The programs that a benchmark plays with as processes.
 enum Needs {
     Nothing,
     /// The program `arena-serve`.

@@ -19,7 +19,7 @@ use programs::{Program, STRATEGY};
 use self::options::{Options, Verb};
 use crate::shell::{Result, command, stream, target_dir};
 
-/// What an image is made of.
+/// The content of an image.
 #[derive(Clone, Copy, Debug)]
 enum Content {
     /// Rust programs and nothing else: the image's own, and those that it starts.
@@ -36,7 +36,8 @@ enum Content {
     Debian(Files),
 }
 
-/// What is added to a program of Debian: files in the image's folder beside its Dockerfile.
+/// The files that are added to a program of Debian: they lie in the image's folder beside its
+/// Dockerfile.
 #[derive(Clone, Copy, Debug)]
 struct Files {
     /// Go to `/usr/local/bin`.
@@ -49,9 +50,9 @@ struct Files {
 struct Image {
     name: &'static str,
     content: Content,
-    /// Whether it has a folder of its own to write to, `/data`.
+    /// True if it has a folder of its own to write to, `/data`.
     writes: bool,
-    /// Whether it is a bot, which [`programs::INIT`] starts.
+    /// True if it is a bot, which [`programs::INIT`] starts.
     is_bot: bool,
 }
 
@@ -69,7 +70,7 @@ const IMAGES: &[Image] = &[
     Image { name: "prometheus", content: Content::Debian(NOTHING), writes: true, is_bot: false },
 ];
 
-/// What `arena` becomes to serve.
+/// The program that `arena` becomes to serve.
 const SERVE: Program = Program::binary("arena-serve", "arena-serve");
 
 const POSTGRES: Files = Files {
@@ -82,7 +83,7 @@ const NOTHING: Files = Files {
     configuration: &[],
 };
 
-/// What all images are called before the slash.
+/// The name of all images before the slash.
 const PREFIX: &str = "bot-arena";
 
 const ABSENT: &str = "\
@@ -90,7 +91,7 @@ Images are built by an engine of containers: Docker, or a program with the same 
 must be running, and this user must be allowed to use it; --engine-host says where it is.";
 
 impl Content {
-    /// Whether it stands on another image.
+    /// True if it stands on another image.
     const fn has_base(self) -> bool {
         matches!(
             self,
@@ -157,7 +158,7 @@ fn docker(engine_host: Option<&str>) -> std::process::Command {
     docker
 }
 
-/// Where all of this goes.
+/// The folder of all that is written here.
 fn folder() -> std::path::PathBuf {
     target_dir().join("images")
 }

@@ -9,12 +9,12 @@ use std::{
 
 use crate::shell::{Result, command, root, stream, succeeds, target_dir};
 
-/// Where the tests of `arena` look for what this builds.
+/// Variable by which the tests of `arena` find what this builds.
 pub(crate) const VARIABLE: &str = "ARENA_TEST_LANGUAGES";
-/// Where the tests of the kits look for the arena.
+/// Variable by which the tests of the kits find the arena.
 const ARENA: &str = "ARENA";
 
-/// How what is tested is built.
+/// The build type of what is tested.
 const TESTED: &str = "RelWithDebInfo";
 
 /// The versions of what the Python kit is built and tested with, in its folder.
@@ -32,7 +32,7 @@ pub(crate) fn folder() -> PathBuf {
     target_dir().join("languages")
 }
 
-/// What tests the kits, each in the language's own way.
+/// The commands that test the kits, each in the language's own way.
 pub(crate) struct Tests {
     pub(crate) cpp: Command,
     pub(crate) python: Command,

@@ -1,4 +1,4 @@
-//! What a developer runs: `cargo xtask test`, `lint`, `bench`, `images`, `manifests`, `soak`,
+//! The tasks of a developer: `cargo xtask test`, `lint`, `bench`, `images`, `manifests`, `soak`,
 //! `strength`. One file a verb; nothing here is part of what is shipped.
 
 #![allow(

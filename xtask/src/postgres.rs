@@ -11,7 +11,7 @@ use std::{
 
 use crate::shell::{Result, capture, command};
 
-/// Where the tests look for a server.
+/// Variable by which the tests find a server.
 pub(crate) const VARIABLE: &str = "ARENA_TEST_POSTGRES";
 
 const ABSENT: &str = "\
@@ -35,7 +35,7 @@ cat >/dev/null
 rm -rf "$2"
 "#;
 
-/// Whether its programs are there, or not needed.
+/// True if its programs are there, or not needed.
 pub(crate) fn is_met() -> bool {
     env::var_os(VARIABLE).is_some() || programs().is_some()
 }

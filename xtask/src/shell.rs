@@ -9,7 +9,7 @@ use std::{
     process::{Command, ExitStatus, Stdio},
 };
 
-/// What every task gives back: a failure is a sentence for a developer.
+/// The result of every task: a failure is a sentence for a developer.
 pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 /// The root of the repository.
@@ -18,7 +18,7 @@ pub(crate) fn root() -> &'static Path {
     xtask.parent().unwrap_or(xtask)
 }
 
-/// Where builds go; all that xtask itself writes is below it.
+/// The folder of builds; all that xtask itself writes is below it.
 pub(crate) fn target_dir() -> PathBuf {
     // Joining an absolute path gives that path.
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))

@@ -53,7 +53,7 @@ pub(crate) fn kubernetes(seeds: u64, first: u64) -> Result {
     )
 }
 
-/// How many seeds, and the first one, as `--seeds N --from N` say; none where they are not that.
+/// Number of seeds, and the first one, as `--seeds N --from N` say; none where they are not that.
 pub(crate) fn seeds(options: &[&str]) -> Option<(u64, u64)> {
     let (mut seeds, mut first) = (1000, 0);
     for option in options.chunks(2) {

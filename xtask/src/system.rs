@@ -8,7 +8,7 @@ use crate::{
     shell::{Result, capture, command, stream, succeeds},
 };
 
-/// How a need shows that it is met.
+/// The sign that a need is met.
 enum Sign {
     /// All these programs are on the path.
     Programs(&'static [&'static str]),
@@ -36,7 +36,7 @@ const fn test(test: fn() -> bool, packages: &'static [&'static str]) -> Need {
     Need { sign, packages }
 }
 
-/// What is needed to build, and to test what needs nothing else.
+/// The needs to build, and to test what needs nothing else.
 #[rustfmt::skip]
 pub(crate) const BUILD: &[Need] = &[
     programs(&["git"], &["git"]),
@@ -53,7 +53,7 @@ pub(crate) const BUILD: &[Need] = &[
     Need { sign: Sign::Python("ensurepip, venv"), packages: &["python3-venv"] },
 ];
 
-/// What the other tests need.
+/// The needs of the other tests.
 #[rustfmt::skip]
 pub(crate) const TESTS: &[Need] = &[
     // The sample in Node, and the rules that the page is tested by.
@@ -125,7 +125,8 @@ pub(crate) fn install(needs: &[Need]) -> Result {
     Ok(())
 }
 
-/// What stands between `env` and a command so that root runs it and nothing is asked.
+/// The words between `env` and a command so that root runs it and nothing is asked; none where that
+/// can't be.
 fn as_root() -> Option<&'static [&'static str]> {
     if !is_on_path("apt-get") {
         return None;

@@ -31,7 +31,7 @@ const QUICK: &[&str] = &[
     "referee-games",
 ];
 
-/// Whether lint comes before the tests.
+/// The place of lint in a test run: before the tests, or left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lint {
     /// It does, tools and all.

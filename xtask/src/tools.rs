@@ -13,7 +13,7 @@ const CARGO_DENY: &str = "0.20.2";
 const CARGO_FUZZ: &str = "0.13.1";
 const BUF: &str = "1.75.0";
 
-/// Who computes anew what the ladder's statistics say.
+/// The Python packages that compute anew what the ladder's statistics say.
 const PEERS: [&str; 4] = [
     "numpy==2.4.6",
     "scipy==1.17.1",
@@ -201,7 +201,7 @@ fn pip_install(venv: &Path, folder: &Path, packages: &[&str]) -> Result<PathBuf>
     Ok(folder.to_owned())
 }
 
-/// Where the tools are.
+/// The folder of the tools.
 ///
 /// # Errors
 /// The directory can't be made.
@@ -212,12 +212,12 @@ pub(crate) fn dir() -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// Whether the program is there, runs, and is the version that we want.
+/// True if the program is there, runs, and is the version that we want.
 fn is_version(program: &Path, version: &str) -> bool {
     capture(command(program).arg("--version")).is_ok_and(|said| names_version(&said, version))
 }
 
-/// Whether the last word is the version: "cargo-deny 0.20.2", "1.75.0".
+/// True if the last word is the version: "cargo-deny 0.20.2", "1.75.0".
 fn names_version(said: &str, version: &str) -> bool {
     said.split_whitespace().next_back() == Some(version)
 }

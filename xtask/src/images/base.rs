@@ -11,8 +11,8 @@ use super::{PREFIX, docker, folder};
 use crate::shell::{Result, command, stream};
 
 const SUITE: &str = "bookworm";
-/// What bots in Python, in Node and in C++ with gRPC need, whose libraries have no newer name in
-/// it; and what a deployment has besides our programs.
+/// The packages of Debian that bots in Python, in Node and in C++ with gRPC need, whose libraries
+/// have no newer name in it; and those that a deployment has besides our programs.
 const PACKAGES: &str = "python3,nodejs,libgrpc++1.51,libstdc++6,postgresql,prometheus";
 /// Nobody reads it there. The last three are half of all: PostgreSQL's compiler of queries, which
 /// ours leaves off, and tables of the pages of Prometheus that are in other files too.
@@ -124,12 +124,12 @@ fn unfinished() -> PathBuf {
     folder().join("base.unfinished.tar")
 }
 
-/// What an archive that is made now has in it, and what not.
+/// A text that says what an archive that is made now has in it, and what not.
 fn content() -> String {
     format!("{PACKAGES}\nwithout {}\n", LEFT_OUT.join(" "))
 }
 
-/// Where it is written what the archive was made of.
+/// The file that says what the archive was made of.
 fn packages() -> PathBuf {
     folder().join("base.packages")
 }

@@ -1,4 +1,4 @@
-//! What an engine is handed to build an image: a Dockerfile and the archive of its files.
+//! The context from which an engine builds an image: a Dockerfile and the archive of its files.
 
 use std::{
     collections::BTreeSet,
@@ -20,7 +20,7 @@ use crate::{
 
 const PROTOS: &str = "opt/bot/proto";
 
-/// Where the context of an image is written.
+/// The folder in which the context of an image is written.
 pub(super) fn folder(image: &Image) -> PathBuf {
     super::folder().join("contexts").join(image.name)
 }
@@ -130,7 +130,7 @@ fn files(image: &Image, profile: &str, source: &Source) -> Result<(Rootfs, BTree
     }
 }
 
-/// Whether this is a folder of .proto files, or one of them.
+/// True if this is a folder of .proto files, or one of them.
 fn is_proto(path: &str) -> bool {
     Path::new(path).extension().map_or_else(
         || {

@@ -1,4 +1,4 @@
-//! What the Node sample needs, as npm installs it by its lock file.
+//! The packages that the Node sample needs, as npm installs them by its lock file.
 
 use std::{
     collections::BTreeSet,
@@ -38,7 +38,7 @@ pub(super) fn install() -> Result<PathBuf> {
     Ok(folder.join("node_modules"))
 }
 
-/// Whether a file is needed when the program runs.
+/// True if a file is needed when the program runs.
 pub(super) fn is_needed(path: &str) -> bool {
     let types = ["/@types", "/undici-types", "/.bin", "/.package-lock.json"];
     let endings = [".d.ts", ".d.mts", ".d.cts", ".map", ".md", ".flow"];

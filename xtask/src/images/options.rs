@@ -3,7 +3,7 @@
 use super::{IMAGES, Image};
 use crate::shell::Result;
 
-/// What is to be done.
+/// The task that is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     /// Write contexts and build images of them.
@@ -14,7 +14,7 @@ pub(super) enum Verb {
     Base,
 }
 
-/// What was asked for.
+/// The options that were given.
 pub(super) struct Options {
     pub(super) verb: Verb,
     pub(super) images: Vec<&'static Image>,

@@ -14,9 +14,9 @@ use crate::{
 
 /// The Python of the image, which need not be that of this machine. Debian 12 has it.
 const VERSION: &str = "3.11";
-/// What wheels call the C libraries that it has.
+/// The names that wheels have for the C libraries of that Python.
 const PLATFORMS: [&str; 3] = ["manylinux2014", "manylinux_2_17", "manylinux_2_28"];
-/// Where it lies in the image.
+/// The folder of the packages in the image.
 pub(super) const PATH: &str = "opt/bot/site-packages";
 
 /// Installs the kit and its dependencies and says where their folder is.
@@ -56,7 +56,7 @@ pub(super) fn install(epoch: u64) -> Result<PathBuf> {
     Ok(site)
 }
 
-/// Whether a file is needed when the program runs, and the same each time.
+/// True if a file is needed when the program runs, and the same each time.
 pub(super) fn is_needed(path: &str) -> bool {
     let names = [
         "/bin",
@@ -88,7 +88,7 @@ pub(super) fn packages(site: &Path) -> Result<BTreeSet<Package>> {
     Ok(packages)
 }
 
-/// What a package says of itself.
+/// The package that its metadata describe.
 fn package(metadata: &str) -> Option<Package> {
     let value = |key: &str| metadata.lines().find_map(|line| line.strip_prefix(key));
     let name = value("Name: ")?.to_owned();

@@ -19,7 +19,7 @@ pub(super) const INIT: Program = Program::binary("bot-init", "bot-init");
 /// Loads objects that others have compiled, with the C library that they are linked with.
 pub(super) const STRATEGY: Program = Program::binary("strategy-adapter", "strategy");
 
-/// What separates flags in `CARGO_ENCODED_RUSTFLAGS`.
+/// The separator of flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\u{1f}";
 
 /// A program of a package.
@@ -49,7 +49,7 @@ impl Program {
         }
     }
 
-    /// Where it is when it has been built.
+    /// Its path when it has been built.
     fn within(self, built: &Path) -> PathBuf {
         match self.is_example {
             true => built.join("examples").join(self.name),

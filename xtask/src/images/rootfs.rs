@@ -16,7 +16,7 @@ use crate::shell::{Result, capture, command};
 /// The user that programs in images run as.
 pub(super) const USER: u64 = 10001;
 
-/// What `ldd` says of a program without libraries.
+/// The messages of `ldd` about a program without libraries.
 const STATIC: [&str; 2] = ["statically linked", "not a dynamic executable"];
 
 /// The files of an image, by path without the first slash.
@@ -32,8 +32,8 @@ enum Entry {
 }
 
 impl Rootfs {
-    /// What a program needs where there is no other image below it: a user with a name, a way to
-    /// look up host names, and a place for temporary files.
+    /// The files that a program needs where there is no other image below it: a user with a name, a
+    /// way to look up host names, and a place for temporary files.
     pub(super) fn from_scratch() -> Self {
         let mut root = Self::default();
         root.text(

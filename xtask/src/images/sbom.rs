@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::programs::{self, Program};
 use crate::shell::{Result, capture, cargo, command, root};
 
-/// Where it lies in every image.
+/// The path of the SBOM in every image.
 pub(super) const PATH: &str = "usr/share/bot-arena/sbom.cdx.json";
 
 /// A package.
@@ -66,7 +66,7 @@ fn component(package: &Package) -> Value {
     component
 }
 
-/// What a Rust program is linked with.
+/// The packages with which a Rust program is linked.
 ///
 /// # Errors
 /// cargo fails.

@@ -1,4 +1,4 @@
-//! Which commit images are built of.
+//! The commit that images are built of.
 
 use std::env;
 
@@ -8,7 +8,7 @@ use crate::shell::{Result, capture, command};
 pub(super) struct Source {
     /// Its hash; with `-dirty` where files differ from it.
     pub(super) revision: String,
-    /// When it was made, in seconds since 1970: the time of all files in images.
+    /// The time of the commit, in seconds since 1970: the time of all files in images.
     pub(super) epoch: u64,
 }
 

@@ -105,7 +105,7 @@ fn lints(manifest: &str, begins: &str) -> Vec<String> {
     found
 }
 
-/// Whether a manifest says `[lints] workspace = true`.
+/// True if a manifest says `[lints] workspace = true`.
 fn inherits_lints(manifest: &str) -> bool {
     manifest
         .lines()
@@ -116,7 +116,7 @@ fn inherits_lints(manifest: &str) -> bool {
         .any(|line| line.split_whitespace().collect::<String>() == "workspace=true")
 }
 
-/// What is wrong with a line of any file.
+/// The faults of a line of any file.
 fn findings(line: &str) -> Vec<String> {
     let home = home_path(line).map(|path| format!("a path in somebody's home: {path}"));
     let registry = private_registry(line).map(|host| format!("a package registry's host: {host}"));
@@ -145,7 +145,7 @@ fn home_path(line: &str) -> Option<&str> {
     })
 }
 
-/// Where packages come from that anybody can reach.
+/// The hosts from which packages come that anybody can reach.
 const PUBLIC_HOSTS: &[&str] = &[
     "crates.io",
     "static.crates.io",
@@ -162,10 +162,10 @@ const PUBLIC_HOSTS: &[&str] = &[
 
 /// Names that are reserved for documentation.
 const EXAMPLES: [&str; 3] = ["example.com", "example.org", "example.net"];
-/// What the name of a registry's host contains.
+/// Parts of the names of registries' hosts.
 #[rustfmt::skip]
 const REGISTRIES: [&str; 7] = ["registry", "artifactory", "nexus", "mirror", "devpi", "pypi", "verdaccio"];
-/// What a line contains that sets where packages come from.
+/// Parts of a line that sets where packages come from.
 #[rustfmt::skip]
 const SETTINGS: [&str; 7] =
     ["index-url", "index_url", "find-links", "goproxy", "registry=", "registry =", "\"resolved\""];
