@@ -35,8 +35,8 @@ impl Observer for Printer {
     }
 }
 
-/// What is played, as in a file for `arena tournament run`. `exec` is the SPEC of a bot
-/// without its name.
+/// The definition of a tournament, as in a file for `arena tournament run`. `exec` is the SPEC of a
+/// bot without its name.
 fn tournament(exec: &str) -> String {
     format!(
         r#"

@@ -21,13 +21,13 @@ impl WallClock {
         Self::new(SystemTime::now)
     }
 
-    /// What it shows.
+    /// The time that it shows.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         (self.0)()
     }
 
-    /// What it shows, in milliseconds since 1970.
+    /// The time that it shows, in milliseconds since 1970.
     #[must_use]
     pub fn unix_ms(&self) -> i64 {
         unix_ms(self.now())

@@ -85,7 +85,7 @@ struct RunTable {
     games: Option<u32>,
 }
 
-/// Where a tournament is played.
+/// The place where a tournament is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum On {
@@ -104,38 +104,38 @@ struct BotTable {
     owner: Option<String>,
 }
 
-/// What a tournament is, apart from who takes part: everything that must be the same
-/// when it is resumed.
+/// The definition of a tournament, without its entrants: everything that must be the same when it
+/// is resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
     /// The game's name.
     pub game: String,
-    /// Who plays whom.
+    /// The shape of the schedule: it decides who plays whom.
     pub shape: ScheduleShape,
-    /// How many deals a match has.
+    /// Number of deals of a match.
     pub deals: u64,
     /// From which seatings each deal is played.
     pub seatings: Seatings,
-    /// What deals begin with, in turn.
+    /// The set-ups that deals begin with, in turn.
     pub setups: Vec<serde_json::Value>,
     /// The limits of every game.
     pub limits: Limits,
-    /// How much memory a bot's process may add after its start, in MiB.
+    /// Most memory that a bot's process may add after its start, in MiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_mib: Option<u64>,
     /// The test that ends a match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sprt: Option<Sprt>,
-    /// When a bot that fails is set aside.
+    /// The rule that says when a bot that fails is set aside.
     pub patience: SetAsideRule,
     /// The SPEC of the bot in the seats that no entrant has.
     pub filler: String,
-    /// How long a run goes on before it stops as if it had been asked to.
+    /// Longest time of a run: after it the run stops as if it had been asked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Duration>,
     /// The folder that the bots' commands are run in.
     pub directory: PathBuf,
-    /// How it is played on Kubernetes, if it is.
+    /// The settings for Kubernetes, if it is played there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kubernetes: Option<OnKubernetes>,
 }
@@ -145,24 +145,24 @@ pub struct Definition {
 pub struct Planned {
     /// The tournament's name.
     pub name: String,
-    /// What is played.
+    /// The definition of the tournament.
     pub definition: Definition,
-    /// Who takes part; the number of an entrant is its place here.
+    /// The entrants; the number of an entrant is its place here.
     pub entrants: Vec<NewEntrant>,
     /// The file with its openings, if it names one.
     pub openings: Option<PathBuf>,
 }
 
-/// What a file is read with.
+/// The context in which a file is read.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The kinds of bots.
     pub schemes: &'a Schemes,
     /// The folder that relative paths begin at.
     pub directory: &'a Path,
-    /// Where bots that are named without a SPEC are registered.
+    /// The store in which bots that are named without a SPEC are registered.
     pub store: Option<&'a Store>,
-    /// Where it is played, whatever the file says.
+    /// The place where it is played, whatever the file says.
     pub on: Option<On>,
 }
 
@@ -246,7 +246,7 @@ impl Planned {
     }
 }
 
-/// What is wrong, said of the file that it is in.
+/// Adds `what`, the name of the file or stream, to an error in its text.
 fn told_of<T>(what: &str, outcome: Result<T, TournamentError>) -> Result<T, TournamentError> {
     match outcome {
         Err(error) if error.is_usage() => usage(format!("{what}: {error}")),
@@ -395,7 +395,7 @@ impl DefinitionFile {
         }
     }
 
-    /// Who takes part; those without a SPEC are registered.
+    /// The entrants; those without a SPEC are registered.
     async fn entrants(
         &self,
         kind: &dyn GameKind,
@@ -534,7 +534,7 @@ impl Definition {
         })
     }
 
-    /// What the store keeps of a tournament.
+    /// The definition that the store keeps of a tournament.
     ///
     /// # Errors
     ///
@@ -567,8 +567,8 @@ impl Definition {
         find_game(&self.game)
     }
 
-    /// Whether a match goes on where it is tied after all its deals, so that
-    /// there may be more deals than planned.
+    /// True if a match goes on where it is tied after all its deals, so that there may be more
+    /// deals than planned.
     pub fn breaks_ties(&self) -> bool {
         let two = self.kind().is_ok_and(|kind| kind.info().seats == 2);
         let elimination = matches!(
@@ -603,13 +603,13 @@ impl Definition {
     }
 }
 
-/// Whether every game needs a deal of its own: in a game with secrets a bot that the arena
-/// does not start would remember a deal from one seating to the next.
+/// True if every game needs a deal of its own: in a game with secrets a bot that the arena does not
+/// start would remember a deal from one seating to the next.
 pub fn needs_own_deals<'a>(kind: &dyn GameKind, bots: impl IntoIterator<Item = &'a Entry>) -> bool {
     kind.has_secrets() && !bots.into_iter().all(Entry::is_started_by_us)
 }
 
-/// What a schedule leaves to chance: SHA-256("bot-arena schedule v1" ‖ root). It
+/// The seed of all that a schedule leaves to chance: SHA-256("bot-arena schedule v1" ‖ root). It
 /// tells nothing about a deal.
 pub fn chance(root: &Root) -> [u8; 32] {
     Sha256::new()
@@ -645,7 +645,7 @@ pub(crate) fn must_be_a_line(what: &str, text: &str) -> Result<(), TournamentErr
     Ok(())
 }
 
-/// How a bot was started or reached where it played: it need not be possible here.
+/// Checks the SPEC of a bot that has played elsewhere: it need not be possible here.
 pub(crate) fn must_be_a_spec(what: &str, text: &str) -> Result<(), TournamentError> {
     if text.is_empty() || text.len() > LONGEST_SPEC || !Entry::is_shown(text) {
         return usage(format!(

@@ -1,4 +1,4 @@
-//! Why a tournament can't be made, run or proved.
+//! Reasons why a tournament can't be made, run or proved.
 
 use std::{error::Error, io, path::PathBuf};
 
@@ -8,11 +8,11 @@ use referee_bots::EntryError;
 use referee_core::{RecordError, SetupError};
 use referee_worker::WorkError;
 
-/// Why a tournament can't be made, run or proved. What a bot does wrong is never
-/// among it: that is a result.
+/// Reason why a tournament can't be made, run or proved. A bot's foul is never such a reason: it is
+/// a result.
 #[derive(Debug, thiserror::Error)]
 pub enum TournamentError {
-    /// What was asked for is not possible: what was expected, what came, what to do.
+    /// The request is not possible: the text says what was expected, what came, what to do.
     #[error("{0}")]
     Invalid(String),
     /// A bot that can't take part.
@@ -27,9 +27,9 @@ pub enum TournamentError {
     /// A file could not be read or written.
     #[error("could not use {path}")]
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         #[source]
         error: io::Error,
     },
@@ -42,9 +42,9 @@ pub enum TournamentError {
     /// The system failed.
     #[error("{what}")]
     System {
-        /// What could not be done.
+        /// The thing that could not be done.
         what: &'static str,
-        /// Why not.
+        /// The reason why not.
         #[source]
         error: Box<dyn Error + Send + Sync>,
     },
@@ -63,14 +63,14 @@ pub enum TournamentError {
 }
 
 impl TournamentError {
-    /// Whether the mistake is in what was asked for, and not ours.
+    /// True if the mistake is in what was asked for, and not ours.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
         matches!(self, Self::Invalid(_) | Self::Spec(_) | Self::Setup(_))
     }
 
-    /// Whether the same may succeed later: the store or the system has failed, and what was
-    /// asked for is possible.
+    /// True if the same may succeed later: the store or the system has failed, and what was asked
+    /// for is possible.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         match self {
@@ -80,7 +80,7 @@ impl TournamentError {
         }
     }
 
-    /// What it waits for, where the same may succeed later, in words.
+    /// The thing that it waits for, where the same may succeed later, with this error, in words.
     #[must_use]
     pub fn waits_for(&self) -> Option<String> {
         let what = match self {

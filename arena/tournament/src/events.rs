@@ -135,7 +135,7 @@ pub fn live(matchup: MatchId, update: &LiveUpdate, tournament: Option<&str>) -> 
     }
 }
 
-/// What a foul was, with its evidence.
+/// The kind of a foul, with its evidence.
 #[must_use]
 pub fn evidence(foul: &Foul) -> FoulEvidence {
     match foul.clone() {
@@ -193,7 +193,7 @@ pub const fn foul_name(kind: FoulKind) -> FoulName {
     }
 }
 
-/// What each bot is allowed.
+/// The limits of each bot.
 #[must_use]
 pub fn limits(limits: &Limits, memory_mib: Option<u64>) -> RunLimits {
     RunLimits {
@@ -205,7 +205,7 @@ pub fn limits(limits: &Limits, memory_mib: Option<u64>) -> RunLimits {
     }
 }
 
-/// Who meets whom.
+/// The shape of a schedule.
 #[must_use]
 pub const fn shape(shape: &ScheduleShape) -> RunShape {
     match *shape {
@@ -256,8 +256,8 @@ pub fn entrant(entrant: &NewEntrant) -> RunBot {
     }
 }
 
-/// How far a stored tournament has come; `is_claimed` says whether an arena plays it
-/// now, `wish` what a person has asked of the arena that plays all.
+/// The state of a stored tournament; `is_claimed` says whether an arena plays it now, `wish` what a
+/// person has asked of the arena that plays all.
 #[must_use]
 pub const fn state(state: TournamentState, is_claimed: bool, wish: Option<Wish>) -> StateName {
     match state {
@@ -326,7 +326,7 @@ pub fn times(buckets: &Buckets) -> TimeFigures {
 pub struct StoredRun<'a> {
     /// The tournament.
     pub tournament: &'a Tournament,
-    /// Whether an arena plays it now.
+    /// True if an arena plays it now.
     pub is_claimed: bool,
 }
 
@@ -385,7 +385,7 @@ impl Snapshot {
         })
     }
 
-    /// What was counted beside the results.
+    /// The event with the figures that were counted beside the results.
     #[must_use]
     pub fn figures_event(&self, tournament: Option<&str>) -> Event {
         let figures = &self.figures;

@@ -1,5 +1,5 @@
-//! What the record of a game must say, whoever has played it: of which game it is, from which
-//! seed, and who sits where.
+//! The header that the record of a game must have, whoever has played it: it says which game it is,
+//! from which seed, and who sits where.
 
 use arena_events::tournament::FaultKind;
 use referee_core::{Header, Limits, Seed};
@@ -10,16 +10,16 @@ pub(crate) struct ExpectedHeader<'a> {
     pub(crate) game: &'a str,
     pub(crate) limits: &'a Limits,
     pub(crate) seed: Seed,
-    /// What the game is called and begins with, where the schedule has it.
+    /// The game's id and set-up, where the schedule has it.
     pub(crate) scheduled: Option<(String, &'a Value)>,
-    /// Who plays, by seat.
+    /// Names of the players, by seat.
     pub(crate) players: Vec<String>,
-    /// What the bots are by their content, by seat, where that is known.
+    /// Identities of the bots, by seat, where they are known: they come from the bots' content.
     pub(crate) identities: Vec<Option<String>>,
 }
 
 impl ExpectedHeader<'_> {
-    /// Whether a header says it.
+    /// Checks that a header says it.
     ///
     /// # Errors
     ///

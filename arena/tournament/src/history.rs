@@ -1,5 +1,5 @@
-//! How the ratings of a tournament came to be: the same ratings as those of its table, after parts
-//! of its groups.
+//! The history of a tournament's ratings: the same ratings as those of its table, after parts of
+//! its groups.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -11,7 +11,7 @@ use crate::{Snapshot, TournamentError};
 /// The ratings after so many groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatingsAfter {
-    /// How many groups had been played that count.
+    /// Number of groups that had been played and count.
     pub groups: u64,
     /// The Elo of each bot, by number; none without a rating.
     pub ratings: Vec<Option<f64>>,

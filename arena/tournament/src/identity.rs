@@ -1,4 +1,4 @@
-//! Whether the bots of a tournament are still those that entered it.
+//! A check that the bots of a tournament are still those that entered it.
 
 use arena_store::Tournament;
 
@@ -9,9 +9,9 @@ use crate::Plan;
 pub struct ChangedBot {
     /// Its name.
     pub name: String,
-    /// What it was when the tournament was made.
+    /// Its identity when the tournament was made.
     pub was: String,
-    /// What it is now; none where its file is gone or can't be read.
+    /// Its identity now; none where its file is gone or can't be read.
     pub now: Option<String>,
 }
 

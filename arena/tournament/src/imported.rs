@@ -1,5 +1,5 @@
-//! Whether a tournament that somebody else exported is one that could have been written and
-//! run here: its names become parts of paths and of tables.
+//! A check that a tournament that somebody else exported could have been written and run here: its
+//! names become parts of paths and of tables.
 
 use std::collections::BTreeSet;
 

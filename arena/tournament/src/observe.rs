@@ -1,5 +1,4 @@
-//! What a run tells while it goes on, to whoever wants to know: a terminal, a stream of
-//! events, metrics.
+//! Events of a run while it goes on, for observers: a terminal, a stream of events, metrics.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -25,12 +24,12 @@ pub enum RunEvent<'a> {
         done: u64,
         /// All groups, where there is an end.
         planned: Option<u64>,
-        /// How many games a group has.
+        /// Number of games of a group.
         games_in_group: u64,
     },
     /// A chunk was leased.
     Leased {
-        /// How long it had waited for a worker.
+        /// Time that it had waited for a worker.
         waited: Duration,
     },
     /// A game has been stored. What came of it may still be withheld.
@@ -44,14 +43,14 @@ pub enum RunEvent<'a> {
     SetAside {
         /// Its name.
         bot: &'a str,
-        /// Why.
+        /// The entrant, the reason why, and whether its games still count.
         set_aside: &'a SetAside,
     },
     /// A public move of a running game; only in games without secrets.
     Live {
         /// The game's group; [`Plan::deal`](crate::Plan::deal) says what it begins with.
         group: &'a Group,
-        /// What has happened in it.
+        /// The update of the game.
         update: &'a LiveUpdate,
     },
     /// A transaction of the store took so long.
@@ -67,13 +66,13 @@ pub enum RunEvent<'a> {
 /// A game that has ended.
 #[derive(Clone, Debug)]
 pub struct EndedGame {
-    /// What its bots and its record call it.
+    /// The game's id, as its bots and its record have it.
     pub game_id: String,
-    /// Who played, by seat.
+    /// Names of the players, by seat.
     pub players: Vec<String>,
-    /// What came of it.
+    /// The game's result, as the store has it.
     pub row: GameRow,
-    /// How often each seat's answers took how long, by bucket.
+    /// Number of each seat's answers, by bucket of the time that they took.
     pub thinking: Vec<BTreeMap<u32, u32>>,
     /// The file of its record, where records are files.
     pub record: Option<PathBuf>,
@@ -86,7 +85,7 @@ pub struct FoulNotice<'a> {
     pub bot: &'a str,
     /// The game.
     pub game: &'a EndedGame,
-    /// What it did, and in which seat.
+    /// Its foul, and the seat in which it did it.
     pub foul: &'a SeatFoul,
 }
 

@@ -1,4 +1,4 @@
-//! How the games of a tournament are played on Kubernetes.
+//! The settings for a tournament whose games are played on Kubernetes.
 
 use referee_bots::{Entry, Reach, Trust};
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,14 @@ const MOST_GAMES: u32 = 4096;
 /// A tournament's games are played on Kubernetes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnKubernetes {
-    /// What is between its bots.
+    /// The isolation of its bots from each other.
     pub isolation: Isolation,
-    /// How many games a chunk has, where that is said.
+    /// Number of games of a chunk, where that is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub games: Option<u32>,
 }
 
-/// What is between the bots of a game, and who runs them.
+/// The isolation of the bots of a game from each other, and who runs them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Isolation {

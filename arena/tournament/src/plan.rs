@@ -1,5 +1,5 @@
-//! What a run plays: a definition, its bots ready to be started, and the root of all
-//! chance. Only the arena has it; a worker gets leases.
+//! The plan of a run: a definition, its bots ready to be started, and the root of all chance. Only
+//! the arena has it; a worker gets leases.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -16,24 +16,23 @@ use crate::{Definition, Planned, Setups, TournamentError, definition::chance, er
 
 /// A run that is about to begin or to go on.
 pub struct Plan {
-    /// What is played.
+    /// The definition of what is played.
     pub definition: Definition,
     /// The game.
     pub kind: &'static dyn GameKind,
-    /// What its deals begin with.
+    /// The set-ups that its deals begin with.
     pub setups: Setups,
-    /// Who takes part, by number.
+    /// The bots of the entrants, by number.
     pub bots: Vec<PlannedBot>,
-    /// Who takes the seats that nobody has.
+    /// The bot that takes the seats that nobody has.
     pub filler: Entry,
-    /// What all seeds come from.
+    /// The root that all seeds come from.
     pub root: Root,
     /// Game ids begin with this, where the games of several runs lie in one place.
     pub prefix: String,
     /// The number of the deal that group 0 plays.
     pub first_deal: u64,
-    /// Whether all games of a chunk are played one after the other, with one budget
-    /// of time.
+    /// True if all games of a chunk are played one after the other, with one budget of time.
     pub series: bool,
 }
 
@@ -44,9 +43,9 @@ pub struct PlannedBot {
     pub entry: Entry,
     /// The most memory that a process of it may add after its start, in bytes.
     pub memory_limit: Option<u64>,
-    /// Whether the most memory that it adds is measured.
+    /// True if the most memory that it adds is measured.
     pub measure_memory: bool,
-    /// Whether what it has spent of its budget counts in the next game of a series.
+    /// True if the part of its budget that it has spent counts in the next game of a series.
     pub budget: bool,
 }
 
@@ -110,14 +109,14 @@ impl Plan {
             .schedule(self.bots.len(), chance(&self.root))
     }
 
-    /// How many games a group has.
+    /// Number of games of a group.
     #[must_use]
     pub fn games_in_group(&self) -> u64 {
         let seats = usize::from(self.kind.info().seats);
         self.definition.seatings.games(seats) as u64
     }
 
-    /// What the bots are called, by number.
+    /// Names of the bots, by number.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.bots.iter().map(|bot| &*bot.entry.name)
     }
@@ -128,8 +127,8 @@ impl Plan {
         bots.chain([&self.filler])
     }
 
-    /// Whether somebody's program is run in the folder of the run. One that is packed is run in
-    /// its own.
+    /// True if somebody's program is run in the folder of the run. One that is packed is run in its
+    /// own.
     #[must_use]
     pub fn needs_folder(&self) -> bool {
         let is_run_there =
@@ -137,7 +136,7 @@ impl Plan {
         self.entries().any(is_run_there)
     }
 
-    /// Whether the folder is there that the bots are run in, where that matters.
+    /// Checks that the folder is there that the bots are run in, where that matters.
     ///
     /// # Errors
     ///
@@ -154,7 +153,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether the bots' files are there, and the folder that they are run in.
+    /// Checks that the bots' files are there, and the folder that they are run in.
     ///
     /// # Errors
     ///
@@ -172,7 +171,8 @@ impl Plan {
         Ok(())
     }
 
-    /// What a bot is by its content, where its SPEC says so: whoever plays it has the same.
+    /// The identity of a bot, which comes from its content, where its SPEC says so: whoever plays
+    /// it has the same.
     pub(crate) fn lasting_identity(&self, who: Option<Entrant>) -> Option<String> {
         let launcher = match who {
             Some(who) => self.bots[who.index()].entry.launcher(),
@@ -195,8 +195,8 @@ impl Plan {
         }
     }
 
-    /// Whether a group is a deal that its set-up has fixed, so that it would be
-    /// known the second time.
+    /// True if a group is a deal that its set-up has fixed, so that it would be known the second
+    /// time.
     pub(crate) fn is_fixed(&self, at: u64) -> bool {
         self.kind.has_secrets() && self.setups.fixed(at).is_some()
     }
@@ -221,8 +221,8 @@ impl Plan {
         }
     }
 
-    /// What all games of a group begin with: the set-up and the seed. Both are secret as long as
-    /// the deal may still be played.
+    /// The deal of a group, with which all its games begin: the set-up and the seed. Both are
+    /// secret as long as the deal may still be played.
     #[must_use]
     pub fn deal(&self, group: &arena_ladder::Group) -> (serde_json::Value, Seed) {
         let deal = self.first_deal + group.number;
@@ -257,7 +257,7 @@ impl Plan {
         .collect()
     }
 
-    /// What a worker must have to play games between these.
+    /// Needs of a worker that is to play games between these.
     pub(crate) fn needs(&self, lineup: &Lineup) -> BTreeSet<Need> {
         let entries = lineup.iter().map(|who| match who {
             Some(who) => &self.bots[who.index()].entry,
@@ -273,7 +273,7 @@ impl Plan {
         needs
     }
 
-    /// Whether a worker can play games between these.
+    /// True if a worker can play games between these.
     pub(crate) fn can_play(&self, worker: &Abilities, lineup: &Lineup) -> bool {
         match worker {
             Abilities::Local => true,
@@ -320,7 +320,7 @@ pub fn game_id(matchup: u32, at: u64, seating: u32) -> String {
     format!("match-{matchup:04}-deal-{at:04}-game-{seating}")
 }
 
-/// What the bot in a seat that nobody has is called, by its place in the lineup.
+/// Name of the bot in a seat that nobody has, by its place in the lineup.
 #[must_use]
 pub fn filler_name(place: usize) -> String {
     format!("filler-{}", place + 1)

@@ -10,12 +10,12 @@ use referee_worker::{Summary, lease::GameKey};
 
 use crate::{Dispatcher, Plan, Results, dispatch::PlannedGame, expected::ExpectedHeader};
 
-/// How much later than its limit an answer, or the end of waiting for one, may have come: a
-/// referee's machine that stood still for longer has played no game.
+/// The most by which an answer, or the end of waiting for one, may have come later than its limit:
+/// a referee's machine that stood still for longer has played no game.
 const LATEST: Duration = Duration::from_secs(3600);
 
 impl<R: Results> Dispatcher<R> {
-    /// What came of a game, as its packed record says. None where the game is not to be played
+    /// The summary of a game, as its packed record says. None where the game is not to be played
     /// any more. This computes and waits for nothing: it belongs on a thread of its own.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ fn unreadable(error: &dyn std::error::Error) -> FaultKind {
     }
 }
 
-/// Whether a record is of the game that was leased.
+/// Checks that a record is of the game that was leased.
 fn check(plan: &Plan, planned: &PlannedGame, record: &Record) -> Result<(), FaultKind> {
     let header = &record.header;
     let assigned = plan.assignment(&planned.group, planned.seating, &planned.order);
@@ -88,14 +88,14 @@ fn check(plan: &Plan, planned: &PlannedGame, record: &Record) -> Result<(), Faul
     }
 }
 
-/// Whether each score is one that a seat of this game can have.
+/// True if each score is one that a seat of this game can have.
 fn scores_are_possible(info: &GameInfo, outcome: &Outcome) -> bool {
     let (least, most) = info.scores;
     let mut scores = outcome.scores.as_slice().iter();
     scores.all(|score| (least..=most).contains(score))
 }
 
-/// Whether each time is one that its limit allows, each seat has thought as long as its answers
+/// True if each time is one that its limit allows, each seat has thought as long as its answers
 /// took, and there are no more answers than the game has questions.
 fn times_are_possible(info: &GameInfo, record: &Record) -> bool {
     let limits = &record.header.limits;
@@ -157,8 +157,8 @@ fn times_are_possible(info: &GameInfo, record: &Record) -> bool {
     answers <= most && said.eq(thought_us.iter().copied()) && limits.budget.is_none_or(is_within)
 }
 
-/// Whether everything in a record is of a seat that the game has, and each seat has what it
-/// must have: without a replay nothing else has looked at it.
+/// True if everything in a record is of a seat that the game has, and each seat has what it must
+/// have: without a replay nothing else has looked at it.
 fn is_whole(record: &Record, outcome: &Outcome, fouls: &[SeatFoul]) -> bool {
     let seats = usize::from(record.header.players.seats());
     let is_seat = |seat: &Seat| seat.index() < seats;

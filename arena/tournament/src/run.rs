@@ -20,24 +20,24 @@ use crate::{
     dispatch::RunCounters, error::invalid, unix_ms,
 };
 
-/// How often the number of running games is looked at.
+/// Time between two looks at the number of running games.
 const GLANCE: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How a run goes on, which changes nothing of what is played.
+/// Options of a run; they change nothing of what is played.
 #[derive(Debug)]
 pub struct RunOptions {
-    /// How many games are played at once; the number of cores, or of those of bots, if it is
-    /// not said.
+    /// Most games that are played at once; the number of cores, or of those of bots, if it is not
+    /// said.
     pub concurrency: Option<usize>,
-    /// What bots are started and reached with. Archives must be there already.
+    /// The context in which bots are started and reached. Archives must be there already.
     pub launch: LaunchOptions,
-    /// What the workers of this process are called, before a number.
+    /// Name of the workers of this process, before a number.
     pub worker: String,
-    /// Whether public moves of running games are told, in games without secrets.
+    /// True if public moves of running games are told, in games without secrets.
     pub live: bool,
-    /// Whether a bot whose file is missing or is of the wrong kind is refused before
-    /// anything is played. Otherwise it does not start in any of its games.
+    /// True if a bot whose file is missing or is of the wrong kind is refused before anything is
+    /// played. Otherwise it does not start in any of its games.
     pub checks_files: bool,
 }
 
@@ -55,7 +55,7 @@ impl RunOptions {
     }
 }
 
-/// How a run came to its end.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
     /// Nothing is left to be played.
@@ -67,7 +67,7 @@ pub enum RunEnd {
 /// The summary of a run, beside its results.
 #[derive(Clone, Debug)]
 pub struct RunSummary {
-    /// How it came to its end.
+    /// The end of the run.
     pub end: RunEnd,
     /// The most memory that a process of each bot has added, in bytes, where it was
     /// measured.
@@ -254,9 +254,9 @@ struct RunWatch<'a, R> {
     counters: &'a RunCounters,
     stop: &'a Stop,
     observer: &'a dyn Observer,
-    /// Who is known to be set aside.
+    /// Entrants that are known to be set aside.
     told: BTreeSet<Entrant>,
-    /// Whether it is known that no more games are begun.
+    /// True if it is known that no more games are begun.
     is_stopping: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the deals of a run begin with, and which of them are the same deal.
+//! The set-ups that the deals of a run begin with, and which of them are the same deal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +63,7 @@ impl Setups {
         self.fixed[self.turn(deal)]
     }
 
-    /// Whether any fixed deal is among these more than once.
+    /// True if any fixed deal is among these more than once.
     pub fn repeat(&self, deals: impl IntoIterator<Item = u64>) -> bool {
         let mut seen = BTreeSet::new();
         let mut fixed = deals.into_iter().filter_map(|deal| self.fixed(deal));
@@ -75,7 +75,7 @@ impl Setups {
     }
 }
 
-/// What the first seat is sent until it has its hand.
+/// The messages that the first seat is sent until it has its hand.
 fn dealt(
     kind: &dyn GameKind,
     setup: &serde_json::Value,

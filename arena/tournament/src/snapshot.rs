@@ -18,7 +18,7 @@ use crate::{Definition, Plan, Results, TournamentError, chance};
 
 /// A run as it stands.
 pub struct Snapshot {
-    /// What is played.
+    /// The definition of what is played.
     pub definition: Definition,
     /// The game.
     pub kind: &'static dyn GameKind,
@@ -29,22 +29,21 @@ pub struct Snapshot {
     /// The schedule after all scores. None where what it leaves to chance is not
     /// known here.
     pub schedule: Option<Box<dyn Schedule>>,
-    /// Who came where, where the schedule itself decides it.
+    /// The final places, where the schedule itself decides them.
     pub ranking: Option<Vec<Ranked>>,
-    /// Who takes no further part.
+    /// The bots that take no further part.
     pub set_aside: Vec<SetAside>,
-    /// How many games there are of which kind.
+    /// Numbers of groups and games: planned, counted and not counted.
     pub count: GameCounts,
-    /// How many deals lack games and can still count, and how many games they have.
+    /// Number of deals that lack games and can still count, and the games that they have.
     pub half_played: (u64, u64),
-    /// What was counted beside the results.
+    /// The figures that were counted beside the results.
     pub figures: RunFigures,
     /// For each pair of the standings how far its test has come.
     pub tests: Vec<Option<TestProgress>>,
-    /// What each bot has after all games, where scores are payments: they rank the
-    /// table then.
+    /// Purse of each bot after all games, where scores are payments: purses rank the table then.
     pub purses: BTreeMap<Entrant, i64>,
-    /// What a reader of the table should know besides.
+    /// Warnings for a reader of the table.
     pub warnings: Vec<Warning>,
 }
 
@@ -53,11 +52,11 @@ pub struct Snapshot {
 pub struct RunFigures {
     /// Of each bot, by number.
     pub bots: Vec<FiguresOfBot>,
-    /// How games ended.
+    /// Number of games by ending.
     pub ended: BTreeMap<GameEnding, u64>,
-    /// How long chunks waited for a worker.
+    /// Times that chunks waited for a worker.
     pub queue: Buckets,
-    /// How long a commit of the store took.
+    /// Times that commits of the store took.
     pub commit: Buckets,
     /// The referee's worst delay in each second.
     pub late: Buckets,
@@ -70,31 +69,31 @@ pub struct RunFigures {
 pub struct FiguresOfBot {
     /// From a question to its answer.
     pub thinking: Buckets,
-    /// How often it committed which foul.
+    /// Number of its fouls by kind.
     pub fouls: BTreeMap<FoulKind, u64>,
-    /// How many answers were late but for a delay of the referee.
+    /// Number of its answers that were late but for a delay of the referee.
     pub excused: u64,
-    /// How often it sat where.
+    /// Number of its games by seat.
     pub seats: BTreeMap<usize, u64>,
 }
 
-/// How far a test of two has come.
+/// The progress of a test of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TestProgress {
     /// The log-likelihood ratio.
     pub llr: f64,
     /// At or below the first H0 is accepted, at or above the second H1.
     pub bounds: (f64, f64),
-    /// What was accepted.
+    /// The hypothesis that was accepted, if one was.
     pub decision: Option<Decision>,
 }
 
-/// What a reader of the table should know besides.
+/// A warning for a reader of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
     /// A bot has committed fouls.
     Fouls {
-        /// How many.
+        /// Number of its fouls.
         count: u64,
         /// The first one of the bot.
         first: FirstFoul,
@@ -103,7 +102,7 @@ pub enum Warning {
     RepeatedGames {
         /// All games with a move.
         games: u64,
-        /// How many of these differ.
+        /// Number of these that differ.
         distinct: u64,
     },
     /// Answers were late but for a delay of the referee.
@@ -245,8 +244,7 @@ impl Snapshot {
     }
 }
 
-/// What the table is sorted by. Where opponents or lengths of matches differ, a score says
-/// little.
+/// The order of the table. Where opponents or lengths of matches differ, a score says little.
 const fn rank_by(definition: &Definition) -> RankBy {
     match definition.shape {
         ScheduleShape::Ladder { .. } => RankBy::Rating,
@@ -255,7 +253,7 @@ const fn rank_by(definition: &Definition) -> RankBy {
     }
 }
 
-/// How many deals lack games and can still count, and how many games they have. The games
+/// Number of deals that lack games and can still count, and the games that they have. The games
 /// that deals of a decided match lack are not played.
 fn half_played(begun: &BTreeMap<u64, Vec<u32>>, uncounted: &[Range<u64>]) -> (u64, u64) {
     let open = begun
@@ -284,7 +282,7 @@ fn replay_scores(
 }
 
 impl TestProgress {
-    /// What the deals of two say.
+    /// The progress of the test after the deals of two; none without counts.
     #[must_use]
     pub fn of(sprt: &Sprt, pair: &Meeting) -> Option<Self> {
         let counts = pair.counts.as_deref()?;
@@ -380,7 +378,7 @@ fn warnings(
     warnings
 }
 
-/// What was counted by seat, with 0 for seats without a count.
+/// Counts by seat, with 0 for seats without a count.
 pub(crate) fn by_seat(counts: &BTreeMap<usize, u64>, seats: usize) -> Vec<u64> {
     (0..seats)
         .map(|seat| counts.get(&seat).copied().unwrap_or(0))
@@ -404,7 +402,7 @@ impl LookAhead {
         }
     }
 
-    /// Whether what comes may still be of use after this group.
+    /// True if what comes may still be of use after this group.
     pub(crate) fn is_near(&mut self, number: u64) -> bool {
         self.beyond += u32::from(self.last.is_none_or(|last| number > last));
         self.beyond < Self::MOST

@@ -27,12 +27,12 @@ use crate::{
 /// So many games are read with one question to the store.
 const PAGE: u32 = 1000;
 
-/// What a verification has found.
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {
-    /// How many games there are.
+    /// Number of games.
     pub games: u32,
-    /// What is wrong, in order of the groups; nothing where all of it is proved.
+    /// The faults, in order of the groups; none where all of it is proved.
     pub faults: Vec<TournamentFault>,
 }
 
@@ -84,15 +84,15 @@ struct ScheduledGroups {
     groups: BTreeMap<u64, (Group, Option<GroupScore>)>,
     /// Groups that count for nobody, whether they were asked for or not.
     uncounted: Vec<Range<u64>>,
-    /// Who takes no further part.
+    /// Entrants that take no further part.
     out: Vec<Entrant>,
     /// Groups that the store has and that nobody asked for.
     strange: BTreeSet<u64>,
 }
 
 impl ScheduledGroups {
-    /// Whether a group need not be there, and may be: it was begun before its
-    /// match was decided or a player of it set aside.
+    /// True if a group need not be there, and may be: it was begun before its match was decided or
+    /// a player of it set aside.
     fn in_vain(&self, group: u64, lineup: &Lineup) -> bool {
         let is_out = |who: &Entrant| self.out.contains(who);
         self.uncounted.iter().any(|range| range.contains(&group))
@@ -206,7 +206,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// What is over has all its games, and so has a group with a score.
+    /// Finds games that are missing: a tournament that is over has all its games, and so has a
+    /// group with a score.
     fn missing(&mut self, asked: &ScheduledGroups, there: &BTreeMap<u64, BTreeSet<u32>>) {
         let over = self.tournament.state == TournamentState::Over;
         for (number, (group, score)) in &asked.groups {

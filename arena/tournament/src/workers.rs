@@ -16,11 +16,11 @@ const NEWEST: usize = 50;
 pub struct Suspicion {
     /// The worker; none for the arena's own process.
     pub worker: Option<String>,
-    /// What the test says.
+    /// The result of the test.
     pub test: WorkerTest,
 }
 
-/// What one bot did on one worker.
+/// The games and failures of one bot on one worker.
 #[derive(Default)]
 struct Tally {
     games: u64,
@@ -74,7 +74,7 @@ pub async fn suspicions(store: &Store) -> Result<Vec<Suspicion>, TournamentError
         .collect())
 }
 
-/// What of a bot's fouls may be its worker's fault.
+/// The failure that a bot's foul is, where it may be its worker's fault.
 pub(crate) const fn failure(kind: FoulKind) -> Option<Failure> {
     match kind {
         FoulKind::Late => Some(Failure::Late),

@@ -1,4 +1,4 @@
-//! What is counted beside results: of each game, and of the run.
+//! Counters beside results: of each game, and of the run.
 
 use std::collections::BTreeMap;
 
@@ -28,8 +28,8 @@ impl RunCounters {
     }
 }
 
-/// What is counted of a game beside its result: answers by the time they took, fouls,
-/// seats, how it ended, and how it went on a worker of its own. `who` says who sat in a seat.
+/// The counters of a game beside its result: answers by the time they took, fouls, seats, its
+/// ending, and games and failures by worker. `who` gives the entrant in a seat.
 pub(crate) fn game_counters(
     summary: &Summary,
     worker: Option<&str>,
@@ -81,7 +81,7 @@ pub(crate) fn game_counters(
     counted
 }
 
-/// How a game ended.
+/// The ending of a game.
 pub(crate) fn ending(summary: &Summary) -> GameEnding {
     let first = summary.places.iter().filter(|place| **place == 1).count();
     match summary.fouls.first() {

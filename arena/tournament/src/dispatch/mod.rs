@@ -46,7 +46,7 @@ use crate::{
     unix_ms,
 };
 
-/// How long a worker may be silent before its chunk is leased again.
+/// Longest silence of a worker before its chunk is leased again.
 pub const LEASE: Duration = Duration::from_secs(60);
 
 /// Hands out the work of one run.
@@ -61,21 +61,21 @@ pub struct Dispatcher<R> {
     told: Mutex<ObserverLog>,
 }
 
-/// How work is handed out, which changes nothing of what is played.
+/// Options for handing out work; they change nothing of what is played.
 #[derive(Clone, Debug)]
 pub struct DispatchOptions {
-    /// What leases call the run.
+    /// The id of the run in leases.
     pub run: RunId,
-    /// How long a worker may be silent before its chunk is leased again.
+    /// Longest silence of a worker before its chunk is leased again.
     pub lease: Duration,
-    /// Whether public moves of running games are told, in games without secrets.
+    /// True if public moves of running games are told, in games without secrets.
     pub live: bool,
-    /// Whether workers elsewhere tell moves too. It may change at any time, and holds for what is
+    /// True if workers elsewhere tell moves too. It may change at any time, and holds for what is
     /// leased from then on.
     pub live_elsewhere: Arc<AtomicBool>,
     /// Is told when there may be new work.
     pub changed: Arc<Notify>,
-    /// What time it is for people.
+    /// The clock whose time is shown to people.
     pub clock: WallClock,
 }
 
@@ -96,11 +96,11 @@ impl Default for DispatchOptions {
 /// A lineup whose games wait for a worker that can play them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingLineup {
-    /// Who plays.
+    /// Names of the bots, in order of the lineup.
     pub bots: Vec<String>,
-    /// What is needed for it.
+    /// Needs of a worker that can play it.
     pub needs: BTreeSet<Need>,
-    /// How long it has waited.
+    /// Time that it has waited.
     pub waited: Duration,
 }
 
@@ -109,9 +109,9 @@ pub struct WaitingLineup {
 pub struct OpenMatch {
     /// Its number in the schedule.
     pub matchup: u32,
-    /// Who plays, in order of the lineup.
+    /// The bots, in order of the lineup.
     pub bots: Vec<LeasedBot>,
-    /// How many of its deals are not complete.
+    /// Number of its deals that are not complete.
     pub groups: u64,
     /// In how many chunks of the asked size they are leased, about: what was given back
     /// half-played makes more of them.
@@ -123,11 +123,11 @@ pub struct OpenMatch {
 struct ObserverLog {
     /// Games of deals that have seatings to come, by group.
     withheld: BTreeMap<u64, Vec<EndedGame>>,
-    /// Who has committed a foul.
+    /// Entrants that have committed a foul.
     fouled: BTreeSet<Entrant>,
     /// The most memory that a process of each bot has added, in bytes.
     memory: BTreeMap<Entrant, u64>,
-    /// How long the bots of a game think in all, as the last games had it.
+    /// Usual thinking time of all bots of a game together, from the last games.
     usual_game: Option<Duration>,
 }
 
@@ -178,17 +178,17 @@ impl<R: Results> Dispatcher<R> {
         })
     }
 
-    /// How many groups are complete, and how many there will be at most.
+    /// Number of complete groups, and the most groups that there will be.
     pub fn progress(&self) -> (u64, Option<u64>) {
         self.state.lock().progress()
     }
 
-    /// Who takes no further part.
+    /// The bots that take no further part.
     pub fn set_aside(&self) -> Vec<SetAside> {
         self.state.lock().set_aside().to_vec()
     }
 
-    /// Whether nothing is left to be played.
+    /// True if nothing is left to be played.
     pub fn is_over(&self) -> bool {
         self.state.lock().is_over()
     }
@@ -227,7 +227,7 @@ impl<R: Results> Dispatcher<R> {
         });
     }
 
-    /// What is played.
+    /// The plan of the run.
     #[must_use]
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -238,14 +238,14 @@ impl<R: Results> Dispatcher<R> {
         self.state.lock().game(key)
     }
 
-    /// Whether a worker like this is to tell moves.
+    /// True if a worker like this is to tell moves.
     fn is_heard(&self, worker: &Abilities) -> bool {
         let is_here = matches!(worker, Abilities::Local);
         self.options.live && (is_here || self.options.live_elsewhere.load(Ordering::Relaxed))
     }
 
-    /// Whether a session has a lease with exactly this attempt, and a game belongs to it. Nothing
-    /// that a worker says of a game is taken, told or counted where it has not.
+    /// Checks that a session has a lease with exactly this attempt, and that a game belongs to it.
+    /// Otherwise nothing that a worker says of the game is taken, told or counted.
     ///
     /// # Errors
     ///
@@ -302,13 +302,13 @@ impl<R: Results> Dispatcher<R> {
         });
     }
 
-    /// How many chunks are leased.
+    /// Number of chunks that are leased.
     #[must_use]
     pub fn leased(&self) -> usize {
         self.state.lock().leased()
     }
 
-    /// What waits for a worker, with what it needs.
+    /// The lineups that wait for a worker, with their needs.
     #[must_use]
     pub fn waiting(&self) -> Vec<WaitingLineup> {
         let now = now();
@@ -377,14 +377,14 @@ impl<R: Results> Dispatcher<R> {
         lost
     }
 
-    /// How many games a worker elsewhere has and has not reported.
+    /// Number of games that a worker elsewhere has and has not reported.
     #[must_use]
     pub fn held_by(&self, worker: &str) -> u64 {
         self.state.lock().held_by(worker)
     }
 
-    /// What the run waits for where all of its work is given out and nothing has come of it for
-    /// twice the time of a lease.
+    /// The stall of the run, if there is one: all of its work is given out, and nothing has come of
+    /// it for twice the time of a lease.
     #[must_use]
     pub fn stall(&self) -> Option<RunStall> {
         self.state.lock().stall(2 * self.options.lease, now())
@@ -524,15 +524,15 @@ impl<R: Results> Dispatcher<R> {
         Ok(())
     }
 
-    /// How long a game takes as far as its bots think, as the last games had it; none where none
-    /// has been reported to this process.
+    /// Usual thinking time of all bots of a game together, from the last games; none where none has
+    /// been reported to this process.
     #[must_use]
     pub fn usual_game(&self) -> Option<Duration> {
         self.told.lock().usual_game
     }
 
     fn see_length(&self, thought_us: &[u64]) {
-        /// How many games the mean follows, about.
+        /// Number of games that the mean follows, about.
         const GAMES: u32 = 16;
         let thought = Duration::from_micros(thought_us.iter().sum());
         let mut told = self.told.lock();
@@ -542,7 +542,7 @@ impl<R: Results> Dispatcher<R> {
         });
     }
 
-    /// When the first of the leases runs out.
+    /// The time at which the first of the leases runs out.
     #[must_use]
     pub fn next_expiry(&self) -> Option<Instant> {
         self.state.lock().next_expiry().map(Instant::from_std)

@@ -1,5 +1,5 @@
-//! How long a request for work is held before it is answered that there is none, and how a
-//! store is waited for.
+//! The time for which a request for work is held before it is answered that there is none, and the
+//! waiting for a store.
 
 use std::{pin::Pin, time::Duration};
 
@@ -46,7 +46,7 @@ impl HoldTime {
         Self(Instant::now() + lease / 4)
     }
 
-    /// Whether the request has been held for long enough.
+    /// True if the request has been held for long enough.
     #[must_use]
     pub fn is_over(&self) -> bool {
         Instant::now() >= self.0

@@ -12,7 +12,7 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// How many they are.
+    /// Number of these chunks.
     pub(crate) fn len(&self) -> usize {
         self.len
     }

@@ -1,5 +1,5 @@
-//! Which games are open, leased and done: the dispatcher's state machine. It asks no
-//! clock and no store; the time is handed in, and a query changes nothing.
+//! The dispatcher's state machine: the games that are open, leased and done. It asks no clock and
+//! no store; the time is handed in, and a query changes nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -43,7 +43,7 @@ pub(crate) struct Chunk {
     pub(crate) id: ChunkId,
     pub(crate) lineup: Lineup,
     pub(crate) games: Vec<PlannedGame>,
-    /// When it could have been leased first.
+    /// The time at which it could have been leased first.
     pub(crate) since: Instant,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Chunk {
 pub(crate) struct PlannedGame {
     pub(crate) group: Arc<Group>,
     pub(crate) seating: u32,
-    /// Who sits where: for each seat a place in the lineup.
+    /// The seat order: for each seat a place in the lineup.
     pub(crate) order: Vec<usize>,
 }
 
@@ -69,23 +69,24 @@ struct Leased {
     chunk: Chunk,
     /// None while the store writes the lease down.
     attempt: Option<u32>,
-    /// Whose it is; none for a worker in this process.
+    /// The session that has it; none for a worker in this process.
     session: Option<SessionId>,
     /// The worker of the session; none where an earlier process gave it the lease.
     worker: Option<String>,
     until: Instant,
-    /// When it was given.
+    /// The time at which it was given.
     since: Instant,
-    /// How many of its games have not been reported.
+    /// Number of its games that have not been reported.
     left: u64,
 }
 
-/// What sessions have reported: until when each has to report a game, whatever it renews.
+/// The last reports of sessions. They decide until when each has to report a game, whatever it
+/// renews.
 #[derive(Debug)]
 struct Reports {
-    /// How long a session may report no game.
+    /// Longest time in which a session may report no game.
     patience: Duration,
-    /// When each session reported a game last.
+    /// The time at which each session reported a game last.
     last: BTreeMap<SessionId, Instant>,
 }
 
@@ -96,7 +97,7 @@ impl Reports {
         Some(last.map_or(leased.since, |last| last.max(leased.since)) + self.patience)
     }
 
-    /// When a lease runs out.
+    /// The time at which a lease runs out.
     fn end(&self, leased: &Leased) -> Instant {
         let due = self.due(leased);
         due.map_or(leased.until, |due| due.min(leased.until))
@@ -106,13 +107,13 @@ impl Reports {
 /// A lease that a session has lost because of what it did not do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostLease {
-    /// Whose it was.
+    /// The session that had it.
     pub session: SessionId,
-    /// What it did not do.
+    /// The lapse for which it was lost.
     pub why: Lapse,
 }
 
-/// What a session did not do.
+/// The lapse of a session: a thing that it did not do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lapse {
     /// It did not renew the lease.
@@ -124,9 +125,9 @@ pub enum Lapse {
 /// The stall of a run that has given out all of its work: what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunStall {
-    /// Who has reported nothing for the longest time.
+    /// The session that has reported nothing for the longest time.
     pub session: SessionId,
-    /// How many games it has.
+    /// Number of games that it has.
     pub games: u64,
     /// For how long it has reported none.
     pub silent: Duration,
@@ -134,7 +135,7 @@ pub struct RunStall {
     pub left: Duration,
 }
 
-/// Why nothing that a worker says under a lease is taken.
+/// Reason why nothing that a worker says under a lease is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotHeld {
     /// The chunk has been leased again since.
@@ -160,13 +161,13 @@ pub(crate) struct EarlierLease {
 
 /// The request of a worker for a chunk.
 pub(crate) struct ChunkRequest<'a> {
-    /// Who asks.
+    /// The worker that asks.
     pub(crate) worker: &'a str,
     /// About so many games.
     pub(crate) games: u64,
     /// Of this match alone, where it is said.
     pub(crate) matchup: Option<u32>,
-    /// Whether the worker can play them.
+    /// True if the worker can play the games of a chunk.
     pub(crate) fits: &'a dyn Fn(&Chunk) -> bool,
 }
 
@@ -175,7 +176,7 @@ pub(crate) struct ChunkRequest<'a> {
 pub(crate) struct OpenLineup {
     pub(crate) matchup: u32,
     pub(crate) lineup: Lineup,
-    /// How many groups lack a score.
+    /// Number of groups that lack a score.
     pub(crate) groups: u64,
     /// In how many chunks of the asked size they are leased, about.
     pub(crate) chunks: u64,
@@ -193,7 +194,7 @@ pub(crate) enum GroupProgress {
 }
 
 pub(crate) struct DispatchState {
-    /// What leases call the run.
+    /// The id of the run in leases.
     run: RunId,
     plan: Arc<Plan>,
     schedule: Box<dyn Schedule>,
@@ -213,14 +214,14 @@ pub(crate) struct DispatchState {
     /// Groups that count for nobody, as the schedule said when it was asked last: with
     /// many matches that takes a while, so it is asked once a chunk.
     uncounted: Vec<Range<u64>>,
-    /// Whether there has been a score since.
+    /// True if there has been a score since.
     is_stale: bool,
     reports: Reports,
-    /// How many games each worker elsewhere has and has not reported, where it has some.
+    /// Number of games that each worker elsewhere has and has not reported, where it has some.
     held: BTreeMap<String, u64>,
     /// No lease runs out before.
     looks_at: Option<Instant>,
-    /// When a game was reported last, or the first one was leased.
+    /// The time of the last report of a game or, before there is one, of the first lease.
     last_report: Option<Instant>,
     /// Leases that were lost since this was asked last.
     lost: Vec<LostLease>,
@@ -442,13 +443,13 @@ impl DispatchState {
         std::mem::take(&mut self.lost)
     }
 
-    /// How many games a worker elsewhere has and has not reported.
+    /// Number of games that a worker elsewhere has and has not reported.
     pub(crate) fn held_by(&self, worker: &str) -> u64 {
         self.held.get(worker).copied().unwrap_or_default()
     }
 
-    /// What the run waits for where all of its work is given out and nothing has come of it for so
-    /// long.
+    /// The stall of the run, if there is one: all of its work is given out, and nothing has come of
+    /// it for as long as `after`.
     pub(crate) fn stall(&self, after: Duration, now: Instant) -> Option<RunStall> {
         let is_quiet = |since: Instant| now.saturating_duration_since(since) >= after;
         if self.ready.len() > 0 || !self.last_report.is_some_and(is_quiet) {
@@ -482,7 +483,7 @@ impl DispatchState {
         }
     }
 
-    /// Whether a session has a lease, and a game belongs to it.
+    /// Checks that a session has a lease, and that a game belongs to it.
     ///
     /// # Errors
     ///
@@ -533,7 +534,7 @@ impl DispatchState {
             .collect()
     }
 
-    /// How many chunks are leased.
+    /// Number of chunks that are leased.
     pub(crate) fn leased(&self) -> usize {
         self.leased.len()
     }
@@ -619,24 +620,24 @@ impl DispatchState {
         Ok(lineup)
     }
 
-    /// Whether a game still has to be played: its match is not decided, and none of
-    /// its players is set aside.
+    /// True if a game still has to be played: its match is not decided, and none of its players is
+    /// set aside.
     pub(crate) fn is_wanted(&self, group: u64) -> bool {
         let open = self.open.get(&group);
         open.is_some_and(|open| !self.is_in_vain(group, &open.group.lineup))
     }
 
-    /// How many groups are complete, and how many there will be at most.
+    /// Number of complete groups, and the most groups that there will be.
     pub(crate) fn progress(&self) -> (u64, Option<u64>) {
         (self.groups_done, self.schedule.planned())
     }
 
-    /// Who takes no further part.
+    /// The bots that take no further part.
     pub(crate) fn set_aside(&self) -> &[SetAside] {
         &self.set_aside
     }
 
-    /// Whether nothing is left to be played.
+    /// True if nothing is left to be played.
     pub(crate) fn is_over(&self) -> bool {
         self.schedule.is_over()
             && self
@@ -645,7 +646,7 @@ impl DispatchState {
                 .all(|(number, open)| self.is_in_vain(*number, &open.group.lineup))
     }
 
-    /// Whether nothing is left to be played of a match.
+    /// True if nothing is left to be played of a match.
     pub(crate) fn is_match_over(&self, matchup: u32) -> bool {
         match self.schedule.stage(MatchId(matchup)) {
             MatchStage::Over => true,
@@ -687,7 +688,7 @@ impl DispatchState {
         groups.div_ceil(self.deals_in_a_chunk(0, games)) * each
     }
 
-    /// When the first of the leases runs out.
+    /// The time at which the first of the leases runs out.
     pub(crate) fn next_expiry(&self) -> Option<Instant> {
         let ends = self.leased.values().map(|leased| self.reports.end(leased));
         ends.min()
@@ -758,7 +759,7 @@ impl DispatchState {
         }
     }
 
-    /// Whether to cut further chunks for a worker that none of the ready ones is for.
+    /// True if further chunks may be cut for a worker that none of the ready ones is for.
     fn may_cut_for(&mut self, matchup: Option<u32>) -> Result<bool, TournamentError> {
         let Some(matchup) = matchup else {
             return Ok(self.ready.len() < MOST_LOOKED_AT);
@@ -856,7 +857,7 @@ impl DispatchState {
         }
     }
 
-    /// How many deals a chunk of about so many games has that begins with this deal of a match.
+    /// Most deals of a chunk of about `games` games that begins with this deal of a match.
     fn deals_in_a_chunk(&self, first: u64, games: u64) -> u64 {
         if self.plan.is_fixed(first) {
             // A deal that a set-up fixes would be known the second time.
@@ -908,7 +909,8 @@ impl DispatchState {
         }
     }
 
-    /// What of it has been played or is in vain is left out when it is leased again.
+    /// Makes a chunk ready to be leased again. Games of it that have been played or are in vain are
+    /// left out then.
     fn put_back(&mut self, chunk: Chunk, now: Instant) {
         self.ready.put_back(Chunk {
             since: now,
@@ -927,7 +929,7 @@ impl DispatchState {
 }
 
 impl PlannedGame {
-    /// What it is called.
+    /// The key that names it.
     pub(crate) fn key(&self) -> GameKey {
         GameKey {
             group: self.group.number,
@@ -936,7 +938,7 @@ impl PlannedGame {
     }
 }
 
-/// Whether a game belongs to a chunk.
+/// True if a game belongs to a chunk.
 fn covers(chunk: &ChunkId, game: &PlannedGame) -> bool {
     let group = &game.group;
     chunk.matchup == group.matchup.0

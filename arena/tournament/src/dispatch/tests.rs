@@ -30,12 +30,12 @@ use super::{
 use crate::{Definition, MemoryResults, Observer, Plan, RunEvent, Silent, Snapshot, Warning};
 use referee_worker::lease::ReportReply::{self, Accepted, Duplicate, NotHeld, Stale};
 
-/// How long a lease is kept without a sign of its worker.
+/// The time for which a lease is kept without a sign of its worker.
 const LEASE: Duration = Duration::from_secs(60);
 /// A set-up of Mahjong that says who is dealt what.
 const HANDS: [&str; 2] = ["22367c1478b1389d", "147c258b1234567d"];
 
-/// What comes of every game.
+/// The outcome of every game.
 #[derive(Clone, Copy)]
 enum Outcome {
     Draw,
@@ -49,7 +49,7 @@ struct Run {
     state: DispatchState,
     now: Instant,
     outcome: Outcome,
-    /// How often each chunk has been leased.
+    /// Number of times that each chunk has been leased.
     attempts: BTreeMap<ChunkId, u32>,
     counted: BTreeSet<GameKey>,
     /// The scores of groups, complete or not.
@@ -848,7 +848,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the workers of a run hold, in time or too late.
+/// The chunks that the workers of a run hold, in time or too late.
 struct Workers {
     run: Run,
     held: Vec<Held>,

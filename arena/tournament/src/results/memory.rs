@@ -29,11 +29,11 @@ pub struct MemoryResults(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// Where records go.
+    /// The folder of records.
     records: Option<RecordFolder>,
-    /// Whether records are kept in memory too.
+    /// True if records are kept in memory too.
     keeps_all: bool,
-    /// Whether a record must not be seen while its deal has seatings to come.
+    /// True if a record must not be seen while its deal has seatings to come.
     secrets: bool,
     kept: Mutex<KeptResults>,
 }

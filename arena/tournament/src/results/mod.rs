@@ -1,6 +1,6 @@
-//! Where results go, and where they are read again: the store, or memory with record
-//! files beside it. Both keep the same rows, and everything that is told of a run is
-//! computed from what is read here.
+//! The place where results are written and read again: the store, or memory with record files
+//! beside it. Both keep the same rows, and everything that is told of a run is computed from what
+//! is read here.
 
 mod memory;
 mod stored;
@@ -22,10 +22,10 @@ pub(crate) use stored::key;
 /// The answer to a call of [`Results`].
 pub type ResultsAnswer<T> = Result<T, TournamentError>;
 
-/// How a group came out: lineup, places by game and place of the lineup, margins.
+/// The outcome of a group: lineup, places by game and place of the lineup, margins.
 pub(crate) type GroupOutcome = (Lineup, Vec<Vec<u8>>, Vec<i64>);
 
-/// Where the results of a run go. A game counts once, however often it is reported.
+/// The place where the results of a run go. A game counts once, however often it is reported.
 pub trait Results: Send + Sync + 'static {
     /// Leases a chunk to a worker for so long, and says which attempt this is, from 1.
     /// Reports of earlier attempts are stale from here on.
@@ -61,7 +61,7 @@ pub trait Results: Send + Sync + 'static {
         game: FinishedGame,
     ) -> impl Future<Output = ResultsAnswer<StoredReport>> + Send;
 
-    /// Whether records are kept.
+    /// True if records are kept.
     fn keeps_records(&self) -> bool;
 
     /// The file of a game's record, where records are files.
@@ -88,7 +88,7 @@ pub trait Results: Send + Sync + 'static {
         &self,
     ) -> impl Future<Output = ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>>> + Send;
 
-    /// How many games went differently from all others, of those that may be told of.
+    /// Numbers of different games, of those that may be told of.
     fn distinct_games(&self) -> impl Future<Output = ResultsAnswer<DistinctGames>> + Send;
 
     /// The first foul of each entrant that has one in a game that may be told of.
@@ -105,7 +105,7 @@ pub trait Results: Send + Sync + 'static {
     fn earlier_games(&self, group: u64)
     -> impl Future<Output = ResultsAnswer<Vec<GameRow>>> + Send;
 
-    /// Whether another run can go on from these results.
+    /// True if another run can go on from these results.
     fn can_go_on(&self) -> bool;
 
     /// Takes no more games, and returns when everything is written.
