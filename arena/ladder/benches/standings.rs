@@ -1,4 +1,4 @@
-//! How long the standings of 100,000 games take, on one core.
+//! Measures the time that the standings of 100,000 games take, on one core.
 
 #![allow(clippy::print_stdout, reason = "a program")]
 

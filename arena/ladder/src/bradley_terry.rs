@@ -78,7 +78,7 @@ struct PlayedPair<'a> {
     groups: u64,
     /// The games of all groups.
     games: f64,
-    /// How many of them the first won, draws as halves.
+    /// Number of them that the first won, draws as halves.
     won: f64,
 }
 

@@ -31,7 +31,7 @@ pub struct Estimate {
     pub error: Result<f64, NoEstimate>,
 }
 
-/// Why results give no figure, or no error bar.
+/// Reason why results give no figure, or no error bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "unknown", rename_all = "snake_case")]
 pub enum NoEstimate {
@@ -39,9 +39,9 @@ pub enum NoEstimate {
     /// whose results vary count.
     #[error("it needs {needs} deals whose results vary, and has {has}")]
     TooFewGroups {
-        /// How many groups there are.
+        /// Number of groups that there are.
         has: u64,
-        /// How many it needs.
+        /// Number of groups that it needs.
         needs: u64,
     },
     /// All groups had the same result, so nothing tells how much results vary.
@@ -62,10 +62,10 @@ pub enum NoEstimate {
     NotComparable,
 }
 
-/// What a pair has played, as seen by the first.
+/// The comparison of a pair by its games, as seen by the first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// How many groups they have played.
+    /// Number of groups that they have played.
     pub groups: u64,
     /// The share of points that the first has won, from 0 to 1.
     pub score: f64,
@@ -158,7 +158,7 @@ impl Comparison {
     }
 }
 
-/// Whether this many groups are enough for an error bar.
+/// Checks that this many groups are enough for an error bar.
 pub(crate) const fn enough_groups(has: u64) -> Result<(), NoEstimate> {
     let needs = ENOUGH_GROUPS;
     if has < needs {

@@ -15,9 +15,8 @@ use crate::Entrant;
 #[serde(transparent)]
 pub struct MatchId(pub u32);
 
-/// Who plays a group, in order of the seats of its first seating. None is a house bot
-/// that fills the seat; its results do not count, so that nobody gains from playing
-/// against it.
+/// The players of a group, in order of the seats of its first seating. None is a house bot that
+/// fills the seat; its results do not count, so that nobody gains from playing against it.
 pub type Lineup = Vec<Option<Entrant>>;
 
 /// A group to be played.
@@ -35,7 +34,7 @@ pub struct Group {
     /// tournament everybody has each seat, and in games of four each neighbour, about
     /// equally often.
     pub turn: u64,
-    /// Who plays.
+    /// Its players.
     pub lineup: Lineup,
 }
 
@@ -109,7 +108,7 @@ pub struct Faults {
 pub struct GroupScore {
     /// The number of the group.
     pub number: u64,
-    /// How many games it had.
+    /// Number of games that it had.
     pub games: u32,
     /// For each place of the lineup the half points won from other entrants, summed
     /// over all games.
@@ -179,8 +178,8 @@ impl GroupScore {
 /// sums over tables with different numbers of entrants are exact.
 pub(crate) const PARTS_OF_A_GAME: u64 = 12;
 
-/// How many parts a half point is worth at a table with these entrants. None if there
-/// are fewer than two entrants, or more than four.
+/// Number of parts that a half point is worth at a table with these entrants. None if there are
+/// fewer than two entrants, or more than four.
 pub(crate) fn parts_of_a_half(lineup: &[Option<Entrant>]) -> Option<u64> {
     let others = lineup.iter().flatten().count().checked_sub(1)? as u64;
     matches!(others, 1..=3).then(|| PARTS_OF_A_GAME / 2 / others)
@@ -200,14 +199,14 @@ pub(crate) fn places_among(lineup: &[Option<Entrant>], places: &[u8]) -> Vec<Opt
 /// ratings are computed from such counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupCount {
-    /// Who played.
+    /// Its players.
     pub lineup: Lineup,
     /// For each game of the group, in order of its seatings, the places from 1, in order
     /// of the lineup, house bots included.
     pub places: Vec<Vec<u8>>,
     /// As in [`GroupScore`].
     pub margins: Vec<i64>,
-    /// How many groups had this result.
+    /// Number of groups that had this result.
     pub groups: u64,
 }
 

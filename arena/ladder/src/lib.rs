@@ -1,5 +1,5 @@
-//! Who plays whom, and what the results say. Everything here is pure: it uses no
-//! clock, no network and no file, and its random numbers come from its arguments.
+//! Schedules, which say who plays whom, and the statistics of results. Everything here is pure: it
+//! uses no clock, no network and no file, and its random numbers come from its arguments.
 
 pub mod bradley_terry;
 pub mod elo;

@@ -43,7 +43,7 @@ impl Fit {
     }
 }
 
-/// Why there are no ratings.
+/// Reason why there are no ratings.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NoFit {
     /// The prior is out of range.
@@ -60,7 +60,7 @@ pub enum NoFit {
 
 /// The choices that the results consist of.
 pub(crate) struct Choices {
-    /// How many players there are.
+    /// Number of players.
     pub(crate) players: usize,
     /// Sets of players, and how often each player was chosen from the set.
     pub(crate) sets: Vec<(Vec<usize>, Vec<f64>)>,
@@ -72,13 +72,13 @@ pub(crate) struct Choices {
 pub(crate) struct Likeliest {
     /// The logarithm of the strength of each player.
     pub(crate) theta: Vec<f64>,
-    /// Whether the player has a game.
+    /// For each player: true if it has a game.
     pub(crate) present: Vec<bool>,
     pub(crate) log_likelihood: f64,
     prior: f64,
-    /// Whether the player is in the main field; false for all if it is empty.
+    /// For each player: true if it is in the main field; false for all if that is empty.
     main_field: Vec<bool>,
-    /// Whether the player has won or lost every game.
+    /// For each player: whether it has won or lost every game; None if it has done neither.
     extremes: Vec<Option<NoEstimate>>,
 }
 
@@ -390,7 +390,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// Who was ahead of all others, or behind all others, in every game.
+/// For each player: whether it was ahead of all others, or behind all others, in every game.
 fn extremes(not_behind: &[bool], players: usize) -> Vec<Option<NoEstimate>> {
     let others = |player| (0..players).filter(move |&other| other != player);
     let extreme = |player| {

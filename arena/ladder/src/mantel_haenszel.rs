@@ -38,17 +38,17 @@ pub struct Stratum {
     pub other_events: u64,
 }
 
-/// What the test says of the strata that have trials under both conditions.
+/// The result of the test for the strata that have trials under both conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StratifiedTest {
     /// Trials under the tested condition.
     pub trials: u64,
     /// Events in them.
     pub observed: u64,
-    /// How many events would be expected if the condition made no difference.
+    /// Number of events that would be expected if the condition made no difference.
     pub expected: f64,
-    /// How many times as often events are under the tested condition: the risk ratio
-    /// that all strata have in common. None if there are no events under the other one.
+    /// The risk ratio that all strata have in common: events are so many times as frequent under
+    /// the tested condition. None if there are no events under the other one.
     pub risk_ratio: Option<f64>,
     /// The probability of at least as many events as were observed if the condition
     /// made no difference: from [`LEAST_P_VALUE`] to 1.

@@ -129,7 +129,7 @@ type Members = [Option<usize>; MOST_SEATS];
 struct ChoiceCounts {
     /// The players, in order of their numbers.
     players: Vec<usize>,
-    /// How often each of them was chosen from each set in one such group, in [`PARTS`]
+    /// Number of times that each of them was chosen from each set in one such group, in [`PARTS`]
     /// of a game. The index of a set has a bit for each player.
     parts: Vec<u32>,
     groups: u64,

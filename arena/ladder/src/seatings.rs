@@ -40,7 +40,7 @@ impl Seatings {
         }
     }
 
-    /// How many games a group has.
+    /// Number of games of a group.
     #[must_use]
     pub fn games(self, seats: usize) -> usize {
         match self {

@@ -56,15 +56,15 @@ pub enum Decision {
     AcceptH1,
 }
 
-/// What is wrong with a test, to follow "could not use the test: ".
+/// The mistake in a test, to follow "could not use the test: ".
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BadSprt {
     /// A difference that is too large.
     #[error("{name} must lie between -{MOST_ELO} and {MOST_ELO}, not {value}")]
     Elo {
-        /// Which.
+        /// Name of the difference.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// The two are not in order.
@@ -78,9 +78,9 @@ pub enum BadSprt {
     /// An error rate out of range.
     #[error("{name} must lie above 0 and below 0.5, not {value}")]
     Rate {
-        /// Which.
+        /// Name of the error rate.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// A required part of the text is missing.
@@ -95,9 +95,9 @@ pub enum BadSprt {
     /// A value that is no number.
     #[error("expected a number after {name}=, not {value:?}")]
     Number {
-        /// Which.
+        /// Name of the value.
         name: &'static str,
-        /// What stands there.
+        /// The text that stands there.
         value: String,
     },
     /// A model that there is not.
@@ -108,7 +108,7 @@ pub enum BadSprt {
 /// The largest difference that can be tested for, either way.
 pub const MOST_ELO: f64 = 500.0;
 
-/// What stands for a count of 0, so that every outcome stays possible.
+/// The number that stands for a count of 0, so that every outcome stays possible.
 const NONE_YET: f64 = 1e-3;
 
 impl Sprt {

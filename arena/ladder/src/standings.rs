@@ -25,11 +25,11 @@ use crate::{
 /// rank nor rating.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standings {
-    /// How many seats the game has.
+    /// Number of seats of the game.
     pub seats: u8,
-    /// How many games count.
+    /// Number of games that count.
     pub games: u64,
-    /// How many groups count.
+    /// Number of groups that count.
     pub groups: u64,
     /// One row for each entrant, in order of [`RankBy`], the best first; then those that
     /// have not played, then those that are left out.
@@ -38,8 +38,7 @@ pub struct Standings {
     pub pairs: Vec<Meeting>,
 }
 
-/// What the table is ordered by. Ties are broken by the other of the two, then by the
-/// entrant's number.
+/// The order of the table. Ties are broken by the other of the two, then by the entrant's number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RankBy {
@@ -74,7 +73,7 @@ pub struct EntrantRow {
     /// Its points divided by the points that it could have won, from 0 to 1. None
     /// without a game.
     pub score: Option<f64>,
-    /// How often it was first, second … among the entrants, shared places included.
+    /// Number of times that it was first, second … among the entrants, shared places included.
     pub places: Vec<u64>,
     /// Its mean place, scaled to full tables: the last of three counts as the last of
     /// four. None without a game.
@@ -109,7 +108,7 @@ pub struct Meeting {
     /// groups of two games LL, LD, DD or WL, WD, WW. None if groups differ in their
     /// number of games.
     pub counts: Option<Vec<u64>>,
-    /// What these counts say about their strengths; None without counts.
+    /// The comparison of their strengths by these counts; None without counts.
     pub comparison: Option<Comparison>,
 }
 
@@ -250,7 +249,7 @@ struct ValidGroup<'a> {
     places: Vec<Vec<Option<u8>>>,
     /// The half points of each place of the lineup.
     halves: Vec<u64>,
-    /// How many parts a half point is worth.
+    /// Number of parts that a half point is worth.
     parts: u64,
 }
 

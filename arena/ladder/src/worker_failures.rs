@@ -1,4 +1,4 @@
-//! Which workers make bots lose: a worker on which the same bots lose on time or crash
+//! A test for workers that make bots lose: workers on which the same bots lose on time or crash
 //! more often than on the other workers.
 //!
 //! Workers play different bots, and bots differ, so bots are the strata of a
@@ -15,7 +15,8 @@ use crate::mantel_haenszel::{StratifiedTest, Stratum};
 /// The probability that any worker is flagged although all of them are alike.
 pub const LEVEL: f64 = 0.001;
 
-/// How a bot can lose a game through no fault of its own, where the worker is at fault.
+/// A failure by which a bot can lose a game through no fault of its own, where the worker is at
+/// fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
@@ -25,15 +26,14 @@ pub enum Failure {
     Crashed,
 }
 
-/// How often a bot failed on a worker. Several of the same bot, worker and kind are
-/// added up.
+/// Number of failures of a bot on a worker. Several of the same bot, worker and kind are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureCount {
     /// The bot: a number for each bot of each tournament.
     pub bot: u64,
     /// The number of the worker.
     pub worker: u64,
-    /// What is counted.
+    /// The kind of failure that is counted.
     pub failure: Failure,
     /// Games that the bot played on the worker.
     pub games: u64,
@@ -41,18 +41,17 @@ pub struct FailureCount {
     pub failures: u64,
 }
 
-/// What is said of one worker and one kind of failure.
+/// The result for one worker and one kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerTest {
     /// The number of the worker.
     pub worker: u64,
-    /// What was counted.
+    /// The kind of failure that was counted.
     pub failure: Failure,
     /// The comparison with all other workers. None if no other worker has played a game
     /// with any of this worker's bots.
     pub test: Option<StratifiedTest>,
-    /// Whether bots fail more often on this worker, with [`LEVEL`] for all workers
-    /// together.
+    /// True if bots fail more often on this worker, with [`LEVEL`] for all workers together.
     pub is_flagged: bool,
 }
 

@@ -5,7 +5,7 @@
 //! side is two players; the first two advance as one side, and the last two are out or
 //! drop as one side.
 
-/// Where a player of a match comes from.
+/// The source of a player of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BracketSource {
     /// The entrant with this number, if there is one.
@@ -20,8 +20,7 @@ pub(super) struct BracketNode {
     pub(super) round: usize,
     /// One for each seat.
     pub(super) sources: Vec<BracketSource>,
-    /// How many of its players advance. With no more players than that there is nothing
-    /// to play.
+    /// Number of its players that advance. With no more players than that there is nothing to play.
     pub(super) go_on: usize,
 }
 
@@ -33,7 +32,7 @@ pub(super) struct Bracket {
     /// The match that is played only if the one before it was won by the side from
     /// the losers' bracket.
     pub(super) reset: Option<usize>,
-    /// How many matches a winner without a loss plays.
+    /// Number of matches that a winner without a loss plays.
     pub(super) path: u64,
     half: usize,
 }

@@ -57,7 +57,7 @@ struct BracketEntrant {
     out: Option<(usize, usize)>,
 }
 
-/// Who takes a place of a match, as far as it is known.
+/// The player that takes a place of a match, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     Entrant(Entrant),
@@ -147,7 +147,7 @@ impl Elimination {
         }
     }
 
-    /// Whether the winner of the losers' bracket won the grand final before this match.
+    /// True if the winner of the losers' bracket won the grand final before this match.
     fn won_from_below(&self, reset: usize) -> bool {
         let grand_final = &self.states[reset - 1];
         let won = grand_final.order.as_ref().and_then(|order| order[0]);
@@ -231,7 +231,7 @@ impl Elimination {
         }
     }
 
-    /// How many players each match has, or will have.
+    /// Number of players that each match has, or will have.
     fn expected(&self) -> Vec<usize> {
         let mut expected = Vec::with_capacity(self.states.len());
         for node in &self.bracket.nodes {
@@ -244,7 +244,7 @@ impl Elimination {
         expected
     }
 
-    /// How many deals a match that has not been started will have at most.
+    /// Most deals that a match that has not been started will have.
     fn most(&self, at: usize, expected: &[usize]) -> u64 {
         if self.states[at].order.is_none() && expected[at] > self.bracket.nodes[at].go_on {
             self.rules.deals
@@ -302,7 +302,7 @@ impl Elimination {
         out
     }
 
-    /// How many matches each entrant has won, or at tables of four advanced from.
+    /// Number of matches that each entrant has won, or at tables of four advanced from.
     fn won(&self) -> Vec<u32> {
         let mut won = vec![0; self.entrants.len()];
         for (state, node) in self.states.iter().zip(&self.bracket.nodes) {

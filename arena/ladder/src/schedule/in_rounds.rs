@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{Entrant, Field, Group, GroupScore, Lineup, MatchId};
 
-/// How rounds are paired, and how their results are counted.
+/// The rules by which rounds are paired and their results are counted.
 pub(super) trait RoundPairing: Send {
     /// Pairs the round with this number, from 0. The entrants are in order of their
     /// numbers.
@@ -33,7 +33,7 @@ pub(super) trait RoundPairing: Send {
     fn ranking(&self) -> Option<Vec<Ranked>>;
 }
 
-/// Who plays whom in a round.
+/// The pairing of a round: who plays whom.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paired {
     pub(super) tables: Vec<Lineup>,
@@ -48,11 +48,11 @@ pub(super) struct InRounds<P> {
     pairing: P,
     /// The number of rounds; None for no end.
     end: Option<u32>,
-    /// How many match numbers are reserved for a round, with one for a bye.
+    /// Number of match numbers that are reserved for a round, with one for a bye.
     per_round: u32,
-    /// How many rounds, from the first on, are forgotten.
+    /// Number of rounds, from the first on, that are forgotten.
     forgotten: usize,
-    /// How many groups of the forgotten rounds count.
+    /// Number of groups of the forgotten rounds that count.
     forgotten_groups: u64,
     /// The groups of the forgotten rounds that do not count.
     uncounted: Vec<Range<u64>>,
@@ -69,7 +69,7 @@ struct PairedRound {
     bye: Option<Entrant>,
     /// The match that names the next group; earlier matches have named all of theirs.
     naming: usize,
-    /// How many matches are not over.
+    /// Number of matches that are not over.
     open: usize,
 }
 
@@ -114,7 +114,7 @@ impl<P: RoundPairing> InRounds<P> {
         first.checked_add(u32::try_from(at).ok()?)
     }
 
-    /// How many rounds have been paired.
+    /// Number of rounds that have been paired.
     fn begun(&self) -> usize {
         self.forgotten + self.rounds.len()
     }

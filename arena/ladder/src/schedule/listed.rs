@@ -27,7 +27,7 @@ pub(super) struct Listed {
     set_aside: SetAsideRule,
     /// The lineups of all matches; the index is the match's number.
     lineups: Vec<Lineup>,
-    /// How many matches each round has.
+    /// Number of matches of each round.
     rounds: Vec<usize>,
     /// The matches that have been started: the first ones of the list.
     begun: Vec<MatchUp>,
@@ -49,7 +49,7 @@ struct FailedDeal {
 #[derive(Clone, Debug, Default)]
 struct ListedEntrant {
     failed: FailedDeals,
-    /// How many deals are scheduled for it.
+    /// Number of deals that are scheduled for it.
     planned: u64,
     aside: Option<SetAsideReason>,
 }

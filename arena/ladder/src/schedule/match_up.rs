@@ -8,40 +8,40 @@ use super::set_aside::FailedDeals;
 use super::{Match, MatchStage, Participant, SetAsideReason, SetAsideRule};
 use crate::{Entrant, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, Sprt};
 
-/// What all matches of a schedule have in common.
+/// The rules that all matches of a schedule have in common.
 #[derive(Clone, Debug)]
 pub(super) struct MatchRules {
-    /// How many seats the game has.
+    /// Number of seats of the game.
     pub(super) seats: usize,
-    /// How many games a group has.
+    /// Number of games of a group.
     pub(super) games: u32,
-    /// How many groups a match has.
+    /// Number of groups of a match.
     pub(super) deals: u64,
-    /// What ends a match.
+    /// The rule that ends a match.
     pub(super) length: Length,
     /// Ends a match of two when one of them has failed too many deals; None if the
     /// schedule decides that itself.
     pub(super) walkover: Option<Walkover>,
 }
 
-/// When an entrant loses its current match because of failed deals.
+/// The rule by which an entrant loses its current match because of failed deals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walkover {
     pub(super) set_aside: SetAsideRule,
-    /// How many deals an entrant has in the whole schedule.
+    /// Number of deals that an entrant has in the whole schedule.
     pub(super) each: u64,
 }
 
-/// What ends a match.
+/// The rule that ends a match.
 #[derive(Clone, Debug)]
 pub(super) enum Length {
     /// After all its deals.
     Full,
-    /// When the test decides, at the latest after all its deals.
+    /// As soon as the test decides, at the latest after all its deals.
     Test(Sprt),
-    /// When the remaining deals can't change who has more points. After a tie, deals are
-    /// added one at a time until one of them is won, at most as many again. If a deal is
-    /// one game, a block is added in which each sits in each seat.
+    /// As soon as the remaining deals can't change who has more points. After a tie, deals are
+    /// added one at a time until one of them is won, at most as many again. If a deal is one game,
+    /// a block is added in which each sits in each seat.
     BestOf,
 }
 
@@ -57,8 +57,8 @@ impl MatchRules {
         }
     }
 
-    /// How many group numbers are reserved for each match: match `m` has those from
-    /// `m * stride` on. So a group's number depends only on its position.
+    /// Number of group numbers that are reserved for each match: match `m` has those from `m *
+    /// stride` on. So a group's number depends only on its position.
     pub(super) fn stride(&self) -> u64 {
         match self.length {
             Length::Full | Length::Test(_) => self.deals,
@@ -102,9 +102,9 @@ pub(super) struct MatchUp {
     places: Vec<MatchPlace>,
     /// The [`turn`](Group::turn) of its first group.
     turn: u64,
-    /// How many groups have been named.
+    /// Number of groups that have been named.
     named: u64,
-    /// How many groups, from the first on, have been counted.
+    /// Number of groups, from the first on, that have been counted.
     counted: u64,
     over: bool,
     /// In how many groups the first of two won 0, 1, 2, 3 or 4 half points. In groups of a
@@ -169,7 +169,7 @@ impl MatchUp {
         self.counted
     }
 
-    /// How many groups it will have at the end, as far as is known now.
+    /// Number of groups that it will have at the end, as far as is known now.
     pub(super) fn planned(&self, rules: &MatchRules) -> u64 {
         if self.over {
             self.counted
@@ -285,7 +285,7 @@ impl MatchUp {
         }
     }
 
-    /// How many groups it has at most, as far as is known now.
+    /// Most groups that it has, as far as is known now.
     fn most(&self, rules: &MatchRules) -> u64 {
         match rules.length {
             Length::BestOf if self.counted >= rules.deals => {
@@ -299,7 +299,7 @@ impl MatchUp {
         self.places.iter().map(|place| place.entrant).collect()
     }
 
-    /// What is to be played of it.
+    /// The stage of the match: what is to be played of it.
     pub(super) fn stage(&self, id: u32, rules: &MatchRules) -> MatchStage {
         if self.over {
             return MatchStage::Over;
@@ -327,7 +327,7 @@ impl MatchUp {
 }
 
 impl Walkover {
-    /// Why the entrant in this place is set aside; None if it is not.
+    /// Reason why the entrant in this place is set aside; None if it is not.
     pub(super) fn lost(self, place: &MatchPlace) -> Option<SetAsideReason> {
         let _ = place.entrant?;
         place.failed.reason(self.set_aside, self.each)

@@ -30,19 +30,19 @@ use self::swiss::Swiss;
 use crate::sprt::BadSprt;
 use crate::{Entrant, Group, GroupScore, HalfPoints, Lineup, MatchId, Seatings, Sprt};
 
-/// How many deals a match may have, so that no sum of points overflows.
+/// Most deals that a match may have, so that no sum of points overflows.
 pub const MOST_DEALS: u64 = 10_000_000;
 
-/// How many matches the rounds of a Swiss or a ladder may have.
+/// Most matches that the rounds of a Swiss or a ladder may have.
 pub const MOST_MATCHES: u64 = 1_000_000;
 
-/// How many deals a schedule with an end may have: more than a machine plays in years.
+/// Most deals that a schedule with an end may have: more than a machine plays in years.
 pub const MOST_PLANNED: u64 = 1_000_000_000_000;
 
 /// The most entrants of any shape.
 pub const MOST_ENTRANTS: u32 = 4_000;
 
-/// How many rounds a ladder without an end shows; they are the last ones.
+/// Number of rounds that a ladder without an end shows; they are the last ones.
 pub const KEPT_ROUNDS: usize = 100;
 
 /// A schedule is a pure fold: its state depends on its arguments and on the set of
@@ -61,18 +61,19 @@ pub trait Schedule: Send {
     /// [`NotScheduled`] if the schedule has not named this group.
     fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled>;
 
-    /// Whether nothing is left to be played.
+    /// True if nothing is left to be played.
     fn is_over(&self) -> bool;
 
     /// The numbers that matches have so far, those of forgotten rounds left out.
     fn numbers(&self) -> Range<u32>;
 
-    /// What is to be played of a match. A number that no match has is [`MatchStage::Over`] if it is
-    /// below those of [`numbers`](Self::numbers), and else [`MatchStage::Pending`].
+    /// The stage of a match: what is to be played of it. A number that no match has is
+    /// [`MatchStage::Over`] if it is below those of [`numbers`](Self::numbers), and else
+    /// [`MatchStage::Pending`].
     fn stage(&self, id: MatchId) -> MatchStage;
 
-    /// How many groups will count at the end, at most, as far as is known now: deals
-    /// that break a tie are added one at a time. None if there is no end.
+    /// Most groups that will count at the end, as far as is known now: deals that break a tie are
+    /// added one at a time. None if there is no end.
     fn planned(&self) -> Option<u64>;
 
     /// The rounds with their matches, and what is known of future rounds. Without an end,
@@ -90,7 +91,7 @@ pub trait Schedule: Send {
     /// None if standings do.
     fn ranking(&self) -> Option<Vec<Ranked>>;
 
-    /// What a reader should also know, such as a rematch that no pairing could avoid.
+    /// Remarks that a reader should also know, such as a rematch that no pairing could avoid.
     fn remarks(&self) -> Vec<Remark>;
 }
 
@@ -113,15 +114,15 @@ pub struct Round {
 pub struct Match {
     /// Its number.
     pub id: MatchId,
-    /// Who plays, or who will play, in order of the lineup.
+    /// The players, known or not yet known, in order of the lineup.
     pub players: Vec<Participant>,
-    /// How many of its groups count so far.
+    /// Number of its groups that count so far.
     pub groups: u64,
-    /// How many groups it has at most.
+    /// Most groups that it has.
     pub most: u64,
     /// The half points of each in the groups that count.
     pub points: Vec<HalfPoints>,
-    /// Whether it is decided.
+    /// True if it is decided.
     pub over: bool,
 }
 
@@ -132,11 +133,11 @@ pub enum MatchStage {
     Pending,
     /// It can be played.
     Open {
-        /// Who plays.
+        /// The players.
         lineup: Lineup,
         /// The numbers that its groups have, as far as is known now.
         groups: Range<u64>,
-        /// How many of these have no score.
+        /// Number of these that have no score.
         left: u64,
     },
     /// It is decided, or nobody has to play it.
@@ -162,9 +163,9 @@ pub enum Participant {
 pub struct SetAside {
     /// The entrant.
     pub entrant: Entrant,
-    /// Why.
+    /// Reason why it is set aside.
     pub why: SetAsideReason,
-    /// Whether none of its games count.
+    /// True if none of its games count.
     pub annulled: bool,
 }
 
@@ -184,18 +185,17 @@ pub struct Ranked {
 /// The arguments of every schedule: who takes part, and how long a match is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// How many entrants there are.
+    /// Number of entrants.
     pub entrants: u32,
-    /// How many seats the game has: 2 or 4.
+    /// Number of seats of the game: 2 or 4.
     pub seats: u8,
     /// From which seatings each deal is played.
     pub seatings: Seatings,
-    /// How many deals a match has. In an elimination a match can end earlier, and ties
-    /// add deals.
+    /// Number of deals of a match. In an elimination a match can end earlier, and ties add deals.
     pub deals: u64,
     /// The test that can stop a match of two before its last deal.
     pub sprt: Option<Sprt>,
-    /// When an entrant that fails deals is set aside.
+    /// The rule by which an entrant that fails deals is set aside.
     pub set_aside: SetAsideRule,
     /// The seed of the schedule's random decisions. The same seed and the same scores
     /// give the same schedule.
@@ -239,21 +239,21 @@ pub enum ScheduleShape {
     /// each other. In games of four each challenger plays with three of the others at a
     /// time, and meets all others equally often.
     Gauntlet {
-        /// How many entrants, from the first on, are challengers.
+        /// Number of entrants, from the first on, that are challengers.
         #[serde(default = "one")]
         challengers: u32,
     },
     /// Rounds in which entrants with equal points meet. Points are those of matches, in
     /// games of four those of games. A bye counts as a match won in every game.
     Swiss {
-        /// How many rounds; by default as many as leave one entrant without a loss.
+        /// Number of rounds; by default as many as leave one entrant without a loss.
         #[serde(default)]
         rounds: Option<u32>,
     },
     /// The loser of a match is out; in games of four the third and the fourth.
     SingleElimination {
-        /// Whether the losers of the semi-finals play for the third place. In games of
-        /// four the final decides that.
+        /// True if the losers of the semi-finals play for the third place. In games of four the
+        /// final decides that.
         #[serde(default)]
         third_place: bool,
     },
@@ -262,7 +262,7 @@ pub enum ScheduleShape {
     DoubleElimination {},
     /// Rounds in which entrants with similar ratings meet, by default without an end.
     Ladder {
-        /// How many rounds; without a number there is no end.
+        /// Number of rounds; without a number there is no end.
         #[serde(default)]
         rounds: Option<u32>,
     },
@@ -272,7 +272,7 @@ const fn one() -> u32 {
     1
 }
 
-/// Why a schedule is not possible.
+/// Reason why a schedule is not possible.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ScheduleError {
     /// Fewer than two entrants.
@@ -290,9 +290,9 @@ pub enum ScheduleError {
          of {entrants} entrants {challengers} are to be challengers"
     )]
     Challengers {
-        /// How many entrants there are.
+        /// Number of entrants.
         entrants: u32,
-        /// How many of them are challengers.
+        /// Number of challengers among them.
         challengers: u32,
     },
     /// A test in a game of four, or in a shape whose matches end in another way.
@@ -308,9 +308,9 @@ pub enum ScheduleError {
         most = round_robin::MOST_TABLES
     )]
     Tables {
-        /// How many entrants there are.
+        /// Number of entrants.
         entrants: u32,
-        /// How many tables that gives.
+        /// Number of tables that they give.
         tables: u64,
     },
     /// A schedule with 0 rounds.
@@ -322,11 +322,11 @@ pub enum ScheduleError {
          meet an opponent again, and {rounds} were asked for"
     )]
     Rounds {
-        /// How many entrants there are.
+        /// Number of entrants.
         entrants: u32,
-        /// How many rounds were asked for.
+        /// Number of rounds that were asked for.
         rounds: u32,
-        /// How many there may be.
+        /// Most rounds that there may be.
         most: u32,
     },
     /// More rounds than can be planned.
@@ -334,11 +334,11 @@ pub enum ScheduleError {
         "with {entrants} entrants there can be at most {most} rounds, and {rounds} were asked for"
     )]
     ManyRounds {
-        /// How many entrants there are.
+        /// Number of entrants.
         entrants: u32,
-        /// How many rounds were asked for.
+        /// Number of rounds that were asked for.
         rounds: u32,
-        /// How many there may be.
+        /// Most rounds that there may be.
         most: u32,
     },
     /// More deals than can be planned.
@@ -347,9 +347,9 @@ pub enum ScheduleError {
     /// More entrants than the shape supports.
     #[error("a schedule of this shape has at most {most} entrants, not {entrants}")]
     TooManyEntrants {
-        /// How many entrants there are.
+        /// Number of entrants.
         entrants: u32,
-        /// How many there may be.
+        /// Most entrants that there may be.
         most: u32,
     },
 }
@@ -470,7 +470,7 @@ fn length(field: &Field, shape: &ScheduleShape) -> Result<Length, ScheduleError>
     Ok(length)
 }
 
-/// Whether so many rounds have no more matches than can be planned.
+/// Checks that so many rounds have no more matches than can be planned.
 fn check_rounds(field: &Field, rounds: u32) -> Result<(), ScheduleError> {
     let entrants = field.entrants;
     let in_round = u64::from(entrants.div_ceil(u32::from(field.seats)));

@@ -6,7 +6,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::matching::heaviest;
 
-/// How many random bits decide between pairings with equal cost.
+/// Number of random bits that decide between pairings with equal cost.
 const CHANCE_BITS: u32 = 24;
 
 /// Pairs 0 to `many - 1`, where `many` must be even, so that the sum of the costs of the

@@ -1,4 +1,4 @@
-//! What a schedule reports besides its results, as data. Printers make the words.
+//! Remarks of a schedule besides its results, as data. Printers make the words.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub enum Remark {
     SecondBye {
         /// The round, as [`Round::name`](super::Round::name).
         round: String,
-        /// Who has it.
+        /// The entrant that has it.
         entrant: Entrant,
     },
     /// Two with equal points in a match of an elimination, and what put one ahead.
@@ -30,12 +30,12 @@ pub enum Remark {
         ahead: Entrant,
         /// The other.
         behind: Entrant,
-        /// What decided.
+        /// The rule that decided.
         decided_by: Decider,
     },
 }
 
-/// What decides between two with equal points.
+/// The rule that decides between two with equal points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decider {
@@ -45,20 +45,20 @@ pub enum Decider {
     Seeding,
 }
 
-/// Why an entrant takes no further part.
+/// Reason why an entrant takes no further part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum SetAsideReason {
     /// It started no game of this many deals.
     #[error("did not start in {deals} {}", noun(*deals))]
     NoStart {
-        /// How many.
+        /// Number of deals.
         deals: u64,
     },
     /// It lost every game of this many deals by fouls of its own.
     #[error("failed {deals} {}", noun(*deals))]
     Failed {
-        /// How many.
+        /// Number of deals.
         deals: u64,
     },
 }

@@ -3,7 +3,7 @@
 use super::listed::Rounds;
 use crate::{Entrant, Lineup};
 
-/// How many tables a round robin of four seats may have.
+/// Most tables that a round robin of four seats may have.
 pub(super) const MOST_TABLES: u64 = 2_000;
 
 /// Every pair of entrants once, by the circle method: one entrant stays in place, the

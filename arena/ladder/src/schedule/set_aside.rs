@@ -31,7 +31,7 @@ impl FailedDeals {
         self.fouls += more.fouls;
     }
 
-    /// Why an entrant with `planned` scheduled deals is set aside; None if it is not. An
+    /// Reason why an entrant with `planned` scheduled deals is set aside; None if it is not. An
     /// entrant without a failed deal never is.
     pub(super) fn reason(self, set_aside: SetAsideRule, planned: u64) -> Option<SetAsideReason> {
         let most = u64::from(set_aside.fouls).max(planned.div_ceil(5));

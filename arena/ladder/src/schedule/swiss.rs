@@ -12,8 +12,8 @@ use super::{Ranked, Remark, TieBreak};
 use crate::group::parts_of_a_half;
 use crate::{Entrant, Field, GroupScore, Lineup};
 
-/// How many entrants a Swiss may have. Pairing takes time in proportion to their number
-/// cubed: about a second for this many.
+/// Most entrants that a Swiss may have. Pairing takes time in proportion to their number cubed:
+/// about a second for this many.
 pub(super) const MOST_ENTRANTS: u32 = 500;
 
 /// The number of rounds that leave one entrant without a loss: ⌈log₂ entrants⌉, or
@@ -28,7 +28,7 @@ pub(super) fn rounds_for_one_winner(entrants: u32, seats: u8) -> u32 {
     rounds
 }
 
-/// How many rounds are possible without a rematch.
+/// Most rounds that are possible without a rematch.
 pub(super) fn most_rounds(entrants: u32) -> u32 {
     entrants - 1 + entrants % 2
 }
@@ -41,7 +41,7 @@ pub(super) struct Swiss {
     /// The game points of a bye: those of a match won in every game.
     whole_match: u64,
     entrants: Vec<SwissEntrant>,
-    /// How often a pair has met, the lower number first.
+    /// Number of times that a pair has met, the lower number first.
     met: BTreeMap<(Entrant, Entrant), u32>,
 }
 

@@ -11,7 +11,7 @@ pub(super) struct SeatingProblem<'a> {
     pub(super) order: &'a [Entrant],
     /// The level of each, in the same order; those at a table should have equal levels.
     pub(super) level: &'a [u64],
-    /// How often a pair has met.
+    /// Number of times that a pair has met.
     pub(super) met: &'a dyn Fn(Entrant, Entrant) -> u32,
 }
 
@@ -64,7 +64,7 @@ const ALL_TRIED: usize = 9;
 /// Up to this many entrants the search is repeated; with more it would take too long.
 const RESTARTED: usize = 64;
 
-/// How often the search is repeated.
+/// Number of times that the search is repeated.
 const RESTARTS: usize = 8;
 
 fn cut(order: &[usize], sizes: &[usize]) -> Vec<Vec<usize>> {

@@ -52,7 +52,7 @@ fn played_matches(ended: &Ended) -> Vec<&Match> {
     all.filter(|one| one.groups > 0).collect()
 }
 
-/// How often each has lost a match of two.
+/// Number of matches of two that each has lost.
 fn losses(ended: &Ended) -> BTreeMap<Entrant, u32> {
     let mut losses = BTreeMap::new();
     for one in played_matches(ended) {

@@ -1,4 +1,4 @@
-//! What is printed of a schedule as JSON is read as what it was.
+//! Tests that a schedule's values are written as JSON, and are the same when they are read again.
 
 use std::fmt::Debug;
 

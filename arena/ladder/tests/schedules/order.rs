@@ -1,4 +1,4 @@
-//! What comes out never depends on who finished first.
+//! Tests that the outcome never depends on who finished first.
 
 use std::collections::BTreeMap;
 

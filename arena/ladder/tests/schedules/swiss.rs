@@ -25,7 +25,7 @@ fn entrants(one: &Match) -> Vec<Entrant> {
     one.players.iter().filter_map(entrant).collect()
 }
 
-/// What the rounds so far have come to, told anew from what a reader sees.
+/// The sums over the rounds so far, counted anew from what a reader sees.
 #[derive(Default)]
 struct Told {
     points: BTreeMap<Entrant, u64>,
@@ -54,8 +54,8 @@ impl Told {
         }
     }
 
-    /// What a pairing costs by the rules of the page: second byes, rematches, the
-    /// place of the bye from the last, squares of differences, distance from the fold.
+    /// The cost of a pairing by the rules of the page: second byes, rematches, the place of the bye
+    /// from the last, squares of differences, distance from the fold.
     fn cost(&self, pairs: &[(Entrant, Option<Entrant>)]) -> [u64; 5] {
         let points = |one: &Entrant| self.points.get(one).copied().unwrap_or(0);
         let mut order: Vec<Entrant> = pairs

@@ -1,5 +1,5 @@
-//! How the tests play a schedule: scores that follow from a group's number, told
-//! in an order that chance decides.
+//! The schedules that the tests play: their scores follow from a group's number, and are told in an
+//! order that chance decides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -257,7 +257,7 @@ impl Ended {
             .collect()
     }
 
-    /// What must hold of every schedule that is over.
+    /// Checks everything that must hold of a schedule that is over.
     fn check(&self) {
         assert_eq!(self.planned, Some(self.counted.len() as u64));
         let mut ids = BTreeSet::new();

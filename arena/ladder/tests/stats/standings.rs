@@ -205,8 +205,8 @@ fn where_nothing_varied_nobody_has_a_bar() {
     }
 }
 
-/// How often in so many tournaments of three bots and one that beats them all the
-/// bars of the three have the truth within them, of a hundred.
+/// Percentage of error bars that have the truth within them: those of three bots, over many
+/// tournaments of the three and one bot that beats them all.
 fn covered(seats: u8) -> f64 {
     let truth = [80.0, 0.0, -80.0];
     let mut chance = 1_u64;

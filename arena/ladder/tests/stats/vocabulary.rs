@@ -1,4 +1,4 @@
-//! What the tests speak in.
+//! Helpers that the tests of statistics share.
 
 use arena_ladder::{Entrant, GroupCount, elo::NoEstimate, luce::Fit};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Which workers make bots lose.
+//! Tests of the search for workers that make bots lose.
 
 use arena_ladder::{Failure, FailureCount, WorkerTest, test_workers, worker_failures::LEVEL};
 use rand_chacha::{
@@ -21,7 +21,7 @@ fn flagged(tests: &[WorkerTest]) -> Vec<(u64, Failure)> {
     flagged.map(|test| (test.worker, test.failure)).collect()
 }
 
-/// How many of so many games have an event of this probability, in ten thousandths.
+/// Number of games, of so many, that have an event of this probability, in ten thousandths.
 fn drawn(chance: &mut ChaCha8Rng, games: u64, probability: u64) -> u64 {
     let event = |_: &u64| u64::from(chance.next_u32() % 10_000) < probability;
     (0..games).filter(event).count() as u64
