@@ -44,7 +44,7 @@ const GAMES_OF_A_CHUNK: u64 = 32;
 /// Of a short game, packed.
 const RECORD_BYTES: usize = 500;
 const PARTS: u64 = 10;
-/// How often it is looked what is to be played, at most.
+/// Shortest time between two looks at what is to be played.
 const LOOKS_EVERY: Duration = Duration::from_millis(500);
 
 #[tokio::main]
@@ -65,7 +65,7 @@ async fn main() {
     }
 }
 
-/// What is seen while it goes on.
+/// The times and commits that are seen while it goes on.
 #[derive(Default)]
 struct Seen {
     leases: Vec<Duration>,
@@ -279,7 +279,7 @@ fn plan(deals: u64) -> Plan {
     Plan::new(definition, entries.collect(), Root::new([7; 32]), &schemes).expect("a plan")
 }
 
-/// What the store is told of it.
+/// The tournament, as the store is given it.
 fn stored(plan: &Plan) -> NewTournament {
     let bots = plan.bots.iter();
     let entrants = bots

@@ -18,7 +18,7 @@ use crate::{
     Action, ObservedCluster, ReconcileMemory, Settings, WantedTournaments, names, reconcile,
 };
 
-/// Who we are where objects say which program has set which of their fields.
+/// The name of this program where objects say which program has set which of their fields.
 const MANAGER: &str = "bot-arena";
 /// After a change others follow soon: they are looked at together.
 const SETTLE: Duration = Duration::from_millis(200);
@@ -31,22 +31,22 @@ const AT_ONCE: usize = 8;
 
 /// The source of what is to be played, which is told what stands in the way.
 pub trait TournamentSource: Send + Sync {
-    /// What is to be played now; nothing where that is not known yet.
+    /// The tournaments that are to be played now; nothing where that is not known yet.
     fn wanted(&self) -> Option<WantedTournaments>;
 
-    /// What a tournament waits for, by key; nothing, if there is no trouble.
+    /// Takes the troubles that a tournament waits for, by key; none if there is no trouble.
     fn wait(&self, key: &str, troubles: &[String]);
 }
 
-/// Why a cluster can't be used.
+/// Reason why a cluster can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ControllerError {
     /// It can't be reached, or we may not do there what we must.
     #[error("{what}: {error}")]
     Cluster {
-        /// What was to be done.
+        /// The thing that was to be done.
         what: &'static str,
-        /// Why it failed.
+        /// The error of the client.
         error: kube::Error,
     },
 }
@@ -74,7 +74,7 @@ impl<S: TournamentSource> Controller<S> {
         }
     }
 
-    /// Whether Jobs and pods of the namespace can be listed.
+    /// Checks that Jobs and pods of the namespace can be listed.
     ///
     /// # Errors
     ///
@@ -227,7 +227,7 @@ impl<S: TournamentSource> Controller<S> {
     }
 }
 
-/// What is known of the objects of a kind, and what keeps it up to date.
+/// The known objects of a kind, and the future that keeps them up to date.
 fn watched<K>(
     api: Api<K>,
     config: watcher::Config,
@@ -268,12 +268,12 @@ where
     (store, watching)
 }
 
-/// Whether the server does not know any more what has changed since.
+/// True if the server does not know any more what has changed since.
 fn is_expired(error: &watcher::Error) -> bool {
     matches!(error, watcher::Error::WatchStartFailed(kube::Error::Api(status)) if status.code == 410)
 }
 
-/// What is not there need not be removed.
+/// Takes "not found" for success: an object that is not there need not be removed.
 fn gone_is_fine(done: Result<(), kube::Error>) -> Result<(), kube::Error> {
     match done {
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),

@@ -1,4 +1,4 @@
-//! What objects are called, and the labels that tell whose they are.
+//! The names of objects, and the labels that tell whose they are.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::Settings;
 pub const TOURNAMENT: &str = "bot-arena/tournament";
 /// The number of a match in its schedule.
 pub const MATCH: &str = "bot-arena/match";
-/// Which of the Jobs of a match an object is of, from 1.
+/// The number of an object's Job among the Jobs of its match, from 1.
 pub const GENERATION: &str = "bot-arena/generation";
 /// `referee` or `bot`.
 pub const ROLE: &str = "bot-arena/role";
@@ -37,10 +37,10 @@ pub(crate) const BOTS_SERVICE: &str = "bots";
 /// The scheduling gate of a referee whose bots have pods of their own: it waits for its turn.
 pub(crate) const GATE: &str = "bot-arena/turn";
 
-/// How many bytes of a hash are a tournament's key, as two hexadecimal digits each.
+/// Number of bytes of a hash that are a tournament's key, as two hexadecimal digits each.
 const KEY_BYTES: usize = 5;
 
-/// What a tournament is called in names and labels: people's names may be of any length and
+/// The key of a tournament, which names and labels have: people's names may be of any length and
 /// letters. Two tournaments of one arena may have the same commitment, since a seed can be typed;
 /// their names differ.
 #[must_use]
@@ -95,7 +95,7 @@ pub(crate) fn labels(
         .into()
 }
 
-/// What selects everything that this arena has made.
+/// The selector of everything that this arena has made.
 #[must_use]
 pub fn selector(settings: &Settings) -> String {
     format!(

@@ -43,15 +43,17 @@ const RETRIES: i32 = 3;
 const MOST_INDEXES: u64 = 100_000;
 /// The exit code of `referee work` where trying again is of no use.
 const REFUSED: i32 = 2;
-/// How long a Job that has ended is kept for its logs, in seconds. Nothing is counted from it.
+/// The time for which a Job that has ended is kept for its logs, in seconds. Nothing is counted
+/// from it.
 const KEPT: i32 = 3600;
 /// No pod lives for longer, whatever hangs, in seconds.
 const LONGEST: i64 = 6 * 3600;
-/// How long a pod has to end when it is told to, in seconds: longer than the 10 s that games have.
+/// The time that a pod has to end when it is told to, in seconds: longer than the 10 s that games
+/// have.
 const GRACE: i64 = 30;
 /// The folder in which a bot finds its socket's folder.
 const BOT_SOCKETS: &str = "/run/bot";
-/// Where the keys are.
+/// The folder of the keys.
 const TLS: &str = "/tls";
 
 /// A pod of a referee that plays.
@@ -67,7 +69,7 @@ pub struct RefereePod {
     pub job: String,
     /// Its index in the Job.
     pub index: String,
-    /// Which Job of its match that is.
+    /// The number of that Job among the Jobs of its match.
     pub generation: u32,
 }
 
@@ -318,7 +320,7 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
     }
 }
 
-/// What all pods have.
+/// The part of the specification that all pods have.
 fn pod(settings: &Settings) -> PodSpec {
     let placing = &settings.pods;
     let secrets = placing.image_pull_secrets.iter();
@@ -384,7 +386,7 @@ fn bot_container(
     }
 }
 
-/// What a bot's process has before it listens, in MiB, at most.
+/// Most memory that a bot's process has before it listens, in MiB.
 const BEGINS_WITH: u64 = 256;
 
 /// Lets the referee connect to the socket of the bot in this place, whatever the bot's umask: it is
@@ -409,7 +411,7 @@ fn little(cpu: &str, memory: &str) -> Share {
     }
 }
 
-/// What all containers of ours have.
+/// The part of the specification that all containers of ours have.
 fn ours(settings: &Settings, share: &Share) -> Container {
     Container {
         image: Some(settings.referee_image.clone()),
@@ -421,7 +423,8 @@ fn ours(settings: &Settings, share: &Share) -> Container {
     }
 }
 
-/// What the Pod Security Standard `restricted` asks for, and a root that can't be written.
+/// The security context that the Pod Security Standard `restricted` asks for, with a root that
+/// can't be written.
 fn restricted(user: i64) -> SecurityContext {
     SecurityContext {
         run_as_user: Some(user),
@@ -454,7 +457,8 @@ fn resources(share: &Share) -> ResourceRequirements {
     }
 }
 
-/// What is nobody's fault costs no retry, and where a referee is refused none is of use.
+/// The rules for pods that fail: a failure that is nobody's fault costs no retry, and where a
+/// referee is refused no retry is of use.
 fn failure_policy() -> PodFailurePolicy {
     PodFailurePolicy {
         rules: vec![
@@ -561,7 +565,7 @@ fn scratch(place: usize) -> String {
     format!("scratch-{place}")
 }
 
-/// Where our containers see the folder of a bot's socket.
+/// The folder of a bot's socket, as our containers see it.
 fn seen_by_us(place: usize) -> String {
     format!("/run/bots/{place}")
 }

@@ -1,4 +1,4 @@
-//! What there is in the cluster, as far as it matters: Jobs and pods as they are listed, reduced.
+//! The objects of the cluster, as far as they matter: Jobs and pods as they are listed, reduced.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ pub struct ObservedCluster {
     pub pods: Vec<SeenPod>,
 }
 
-/// Which match an object is of.
+/// The match that an object is of, with its tournament and its Job.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Of {
     /// The tournament.
     pub key: String,
     /// The match.
     pub matchup: u32,
-    /// Which of its Jobs.
+    /// The number of its Job among those of the match.
     pub generation: u32,
 }
 
@@ -41,30 +41,30 @@ pub struct SeenJob {
     pub of: Of,
     /// The name of the tournament.
     pub tournament: String,
-    /// When it was made, in seconds since 1970.
+    /// The time at which it was made, in seconds since 1970.
     pub since: i64,
-    /// Whether it is suspended.
+    /// True if it is suspended.
     pub suspended: bool,
-    /// Whether it is being removed.
+    /// True if it is being removed.
     pub leaving: bool,
-    /// How it ended, if it has.
+    /// Its end, if it has ended.
     pub ended: Option<JobEnd>,
-    /// How many of its pods run or are about to.
+    /// Number of its pods that run or are about to.
     pub active: i32,
-    /// How many of its indexes are done.
+    /// Number of its indexes that are done.
     pub succeeded: i32,
-    /// How many it has.
+    /// Number of its indexes.
     pub completions: i32,
 }
 
 /// The end of a Job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobEnd {
-    /// Whether all its indexes are done.
+    /// True if all its indexes are done.
     pub complete: bool,
-    /// When, in seconds since 1970.
+    /// The time of the end, in seconds since 1970.
     pub at: i64,
-    /// Why, where it failed.
+    /// The reason, where it failed.
     pub why: String,
 }
 
@@ -77,33 +77,33 @@ pub struct SeenPod {
     pub uid: String,
     /// Its match.
     pub of: Of,
-    /// Whose pod it is.
+    /// The role of the pod: a referee's or a bot's.
     pub role: Role,
-    /// When it was made, in seconds since 1970.
+    /// The time at which it was made, in seconds since 1970.
     pub since: i64,
-    /// Whether it is being removed.
+    /// True if it is being removed.
     pub leaving: bool,
-    /// Where it is in its life.
+    /// The phase of its life.
     pub phase: PodPhase,
     /// Its address.
     pub ip: Option<String>,
     /// The Job and the index that it is of.
     pub job: Option<(String, String)>,
-    /// Whether it waits for its turn.
+    /// True if it waits for its turn.
     pub gated: bool,
-    /// Whether a node has been found for it.
+    /// True if a node has been found for it.
     pub placed: bool,
-    /// Why no node takes it, where that is so.
+    /// Reason why no node takes it, where that is so.
     pub unschedulable: Option<String>,
     /// Containers that can't start: their name, and why.
     pub stuck: Vec<(String, String)>,
     /// Containers that run or have run.
     pub ran: Vec<String>,
-    /// What the referee said when it failed.
+    /// The last message of the referee, with its exit code, where it failed.
     pub said: Option<String>,
 }
 
-/// Whose pod it is.
+/// The role of a pod: whose pod it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A referee's, with bots beside it perhaps.
@@ -130,7 +130,7 @@ pub enum PodPhase {
     Failed,
 }
 
-/// Why a container waits that will not start by itself soon.
+/// Reasons for which a container waits and will not start by itself soon.
 const STUCK: &[&str] = &[
     "ErrImagePull",
     "ImagePullBackOff",
@@ -261,7 +261,7 @@ impl SeenPod {
         })
     }
 
-    /// Whether it has ended, or is about to.
+    /// True if it has ended, or is about to.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.leaving || matches!(self.phase, PodPhase::Succeeded | PodPhase::Failed)
@@ -273,7 +273,7 @@ fn made(metadata: &ObjectMeta) -> i64 {
     made.map_or(0, |time| time.0.as_second())
 }
 
-/// Why a container can't start.
+/// The name of a container that can't start, and the reason.
 fn stuck(container: &ContainerStatus) -> Option<(String, String)> {
     let waiting = container.state.as_ref()?.waiting.as_ref()?;
     let reason = waiting.reason.as_deref()?;
@@ -294,7 +294,7 @@ fn has_run(container: &ContainerStatus) -> bool {
     has_begun(container.state.as_ref()) || has_begun(container.last_state.as_ref())
 }
 
-/// What the referee said when it failed.
+/// The last message of the referee, with its exit code, where it failed.
 fn said(container: &ContainerStatus) -> Option<String> {
     if container.name != names::REFEREE {
         return None;

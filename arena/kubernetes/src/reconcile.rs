@@ -1,6 +1,6 @@
-//! What is to be done so that the cluster plays what is to be played. Worked out anew each time
-//! from what should be and what is there, so that it does not matter what was missed, or done
-//! twice, or when it was begun.
+//! The actions that are needed so that the cluster plays what is to be played. They are worked out
+//! anew each time from what should be and what is there, so that it does not matter what was
+//! missed, or done twice, or when it was begun.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ const FIRST_PAUSE: i64 = 60;
 const LONGEST_PAUSE: i64 = 16 * 60;
 /// The pause after a Job that ended and left something to be played.
 const SHORT_PAUSE: i64 = 5;
-/// How long a container may be unable to start before its bot is held back: a registry may have
-/// been away for a moment.
+/// Longest time for which a container may be unable to start before its bot is held back: a
+/// registry may have been away for a moment.
 const PATIENCE: i64 = 20;
-/// How long a pod may wait for a node, or a Job for a pod, before this is told.
+/// Longest time for which a pod may wait for a node, or a Job for a pod, before this is told.
 const TOLD_AFTER: i64 = 60;
 /// An object that was made is there, also where it is not seen yet, for so long.
 const UNSEEN: i64 = 30;
@@ -30,7 +30,8 @@ const UNSEEN: i64 = 30;
 const MOST_TROUBLES: usize = 5;
 const LONGEST_TROUBLE: usize = 300;
 
-/// What to do. Each may be done twice, and may fail: it is worked out again.
+/// A change to be made in the cluster. Each may be done twice, and may fail: it is worked out
+/// again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Make a Job.
@@ -47,12 +48,12 @@ pub enum Action {
     RemovePod(String),
 }
 
-/// What there is to do, and what stands in the way.
+/// The actions that are to be done, and the troubles that stand in the way.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reconciled {
     /// To be done, in this order.
     pub actions: Vec<Action>,
-    /// What each tournament waits for, by key, in words.
+    /// The troubles that each tournament waits for, by key, in words.
     pub troubles: BTreeMap<String, Vec<String>>,
 }
 
@@ -64,9 +65,9 @@ pub struct ReconcileMemory {
     /// Matches whose last Job failed, by tournament and number: it may have been removed to make
     /// room for others.
     failed: BTreeMap<(String, u32), Failed>,
-    /// When objects were made that have not been seen.
+    /// The times at which objects were made that have not been seen.
     unseen: BTreeMap<String, i64>,
-    /// When referees were admitted; it may not have been seen.
+    /// The times at which referees were admitted; it may not have been seen.
     admitted: BTreeMap<String, i64>,
 }
 
@@ -74,7 +75,7 @@ pub struct ReconcileMemory {
 #[derive(Clone, Debug)]
 struct Failed {
     generation: u32,
-    /// When there may be another one.
+    /// The time from which there may be another one.
     until: i64,
     trouble: String,
 }
@@ -88,7 +89,7 @@ struct HeldBot {
     why: String,
 }
 
-/// What a cluster is like when it is worked out what to do.
+/// The state of a cluster when the actions are worked out.
 #[derive(Clone, Copy)]
 struct SeenCluster<'a> {
     settings: &'a Settings,
@@ -107,7 +108,7 @@ struct SeenTournament<'a> {
     pods: Vec<&'a SeenPod>,
 }
 
-/// What there is to do for one tournament, and what stands in the way.
+/// The actions that are to be done for one tournament, and the troubles that stand in the way.
 struct ReconciledTournament {
     actions: Vec<Action>,
     troubles: Vec<String>,
@@ -232,7 +233,7 @@ impl<'a> SeenTournament<'a> {
         outcome
     }
 
-    /// Whether the image of a bot has to have a digest, and has none.
+    /// True if the image of a bot has to have a digest, and has none.
     fn lacks_digest(&self, bot: &PodBot) -> bool {
         let image = bot.image.as_ref();
         image.is_some_and(|image| image.lacks_digest(self.at.settings))
@@ -249,7 +250,7 @@ impl<'a> SeenTournament<'a> {
             .collect()
     }
 
-    /// Why bots can't be started.
+    /// Reasons why bots can't be started.
     fn bot_troubles(&self, memory: &ReconcileMemory) -> Vec<String> {
         let bots = self.open.values().flat_map(|of| &of.bots);
         let lacking = bots.filter(|bot| self.lacks_digest(bot)).map(|bot| {
@@ -363,7 +364,7 @@ impl<'a> SeenTournament<'a> {
         (now >= failed.until).then(|| generation.max(failed.generation + 1))
     }
 
-    /// What Jobs and pods wait for.
+    /// The troubles that Jobs and pods wait for.
     fn pod_troubles(&self) -> Vec<String> {
         let now = self.at.now;
         let waiting = self.jobs.iter();
@@ -431,7 +432,7 @@ impl<'a> SeenTournament<'a> {
     }
 }
 
-/// Whether a bot's pod is there whose referee's is not.
+/// True if a bot's pod is there and its referee's is not.
 fn is_left_over(pod: &SeenPod, observed: &ObservedCluster) -> bool {
     let Role::Bot { referee, .. } = &pod.role else {
         return false;
@@ -452,7 +453,7 @@ fn stopped(job: &SeenJob) -> Option<Action> {
     (!job.suspended).then(|| Action::Suspend(job.name.clone()))
 }
 
-/// Why there are no pods, where there should be.
+/// Reason why there are no pods, where there should be.
 fn waits_for_pods(job: &SeenJob, pods: &[&SeenPod], now: i64) -> Option<String> {
     let has_some = job.active > 0 || pods.iter().any(|pod| pod.of == job.of);
     let should = job.ended.is_none() && !job.leaving && now >= job.since + TOLD_AFTER;
@@ -469,8 +470,8 @@ fn waits_for_pods(job: &SeenJob, pods: &[&SeenPod], now: i64) -> Option<String> 
     })
 }
 
-/// What a referee said that failed, and has not done well since. Of a Job that has ended, all of it is
-/// told.
+/// The last message of a referee that failed, where no later one of its index has done well. Of a
+/// Job that has ended, all of it is told.
 fn fails_again<'a>(pod: &'a SeenPod, pods: &[&SeenPod], jobs: &[&SeenJob]) -> Option<&'a str> {
     let said = pod.said.as_deref()?;
     let is_played = jobs
@@ -481,7 +482,7 @@ fn fails_again<'a>(pod: &'a SeenPod, pods: &[&SeenPod], jobs: &[&SeenJob]) -> Op
     (is_played && !is_mended).then_some(said)
 }
 
-/// What to say of a Job that failed.
+/// The message about a Job that failed.
 fn failure(of: &PodMatch, job: &SeenJob, why: &str, pods: &[&SeenPod]) -> String {
     let bots: Vec<&str> = of.bots.iter().map(|bot| &*bot.name).collect();
     let said = pods

@@ -1,4 +1,4 @@
-//! What an operator decides: `kubernetes.toml`.
+//! The settings of an operator: `kubernetes.toml`.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,54 +8,54 @@ use serde::Deserialize;
 /// The most bytes of the file.
 pub const LARGEST_SETTINGS: u64 = 1024 * 1024;
 
-/// How an operator has the pods of games made. Everything has a default.
+/// The settings by which an operator has the pods of games made. Everything has a default.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The namespace that Jobs and pods are made in.
     pub namespace: String,
-    /// What tells the objects of this arena from those of others in the namespace.
+    /// The name that tells the objects of this arena from those of others in the namespace.
     pub instance: String,
-    /// Where pods reach the arena.
+    /// The address at which pods reach the arena.
     pub arena: String,
     /// The image of `referee`.
     pub referee_image: String,
-    /// When images are pulled: `Always`, `IfNotPresent` or `Never`.
+    /// The rule by which images are pulled: `Always`, `IfNotPresent` or `Never`.
     pub image_pull_policy: PullPolicy,
-    /// Whether bots' images are asked for by their digest. Without it a node may have another image
+    /// True if bots' images are asked for by their digest. Without it a node may have another image
     /// of that name: only for clusters whose nodes are given images by hand.
     pub pinned: bool,
-    /// How many Jobs a tournament has at once.
+    /// Most Jobs that a tournament has at once.
     pub max_jobs: usize,
-    /// How many pods a Job has at once.
+    /// Most pods that a Job has at once.
     pub pods_per_job: u32,
-    /// How long a chunk should take, in seconds, where the tournament does not say its games.
+    /// The time that a chunk should take, in seconds, where the tournament does not say its games.
     pub chunk_seconds: u32,
     /// The `LocalQueue` of Kueue that Jobs wait in.
     pub queue: Option<String>,
     /// The service account of the pods of games; it needs no rights.
     pub service_account: String,
-    /// What a referee gets.
+    /// The share of a referee.
     pub referee: Share,
-    /// What a bot gets.
+    /// The share of a bot.
     pub bot: Share,
-    /// Where pods go.
+    /// The rules for the nodes of pods.
     pub pods: Placing,
 }
 
-/// When images are pulled.
+/// The rule by which images are pulled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum PullPolicy {
     /// For every pod.
     Always,
-    /// Where the node does not have them.
+    /// On nodes that do not have them.
     #[default]
     IfNotPresent,
     /// Never: nodes have them.
     Never,
 }
 
-/// What a container gets, and no more: requests are limits.
+/// The share of a container, and no more: requests are limits.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
@@ -68,7 +68,7 @@ pub struct Share {
     pub storage: String,
 }
 
-/// Where pods go.
+/// The rules for the nodes of pods.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Placing {
@@ -137,7 +137,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// How many games a chunk is to have where a game takes so long, as far as that is known.
+    /// Number of games that a chunk is to have where a game takes so long, as far as that is known.
     #[must_use]
     pub fn games_in_a_chunk(&self, game: Option<Duration>) -> u64 {
         /// Few enough that slow bots have done with them in some minutes.
@@ -193,7 +193,7 @@ impl Settings {
     }
 }
 
-/// Whether a text is the name of a namespace or the like (RFC 1123).
+/// True if a text is the name of a namespace or the like (RFC 1123).
 fn is_label(text: &str) -> bool {
     let is_of_it = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let at_ends = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -203,7 +203,7 @@ fn is_label(text: &str) -> bool {
         && text.ends_with(at_ends)
 }
 
-/// Whether a text is an amount above nothing: digits, with a point and a suffix perhaps.
+/// True if a text is an amount above nothing: digits, with a point and a suffix perhaps.
 fn is_quantity(text: &str) -> bool {
     const SUFFIXES: &[&str] = &["", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"];
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

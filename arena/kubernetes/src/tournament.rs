@@ -1,4 +1,4 @@
-//! What is to be played, as far as pods are made for it.
+//! The tournaments that are to be played, as far as pods are made for them.
 
 use std::collections::BTreeSet;
 
@@ -21,15 +21,15 @@ pub struct WantedTournaments {
 /// A tournament that is to be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodTournament {
-    /// What it is called in names and labels.
+    /// The key that it has in names and labels.
     pub key: String,
-    /// What people call it.
+    /// The name that people use.
     pub name: String,
-    /// What is between its bots.
+    /// The isolation of its bots from each other.
     pub isolation: Isolation,
-    /// How many games a chunk has.
+    /// Number of games of a chunk.
     pub games: u64,
-    /// How much memory a bot's process may add after its start, in MiB.
+    /// Most memory that a bot's process may add after its start, in MiB.
     pub memory_mib: Option<u64>,
     /// Its first matches that can be played, in order.
     pub matches: Vec<PodMatch>,
@@ -40,7 +40,7 @@ pub struct PodTournament {
 pub struct PodMatch {
     /// Its number in the schedule.
     pub number: u32,
-    /// Who plays, in order of the lineup.
+    /// The bots, in order of the lineup.
     pub bots: Vec<PodBot>,
     /// In how many chunks it is leased, about.
     pub chunks: u64,
@@ -49,7 +49,7 @@ pub struct PodMatch {
 /// A bot of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodBot {
-    /// What it is called in its games.
+    /// Its name in its games.
     pub name: String,
     /// Its image; none for a built-in bot, which referees bring with them.
     pub image: Option<PodImage>,
@@ -121,7 +121,7 @@ impl PodBot {
 }
 
 impl PodImage {
-    /// How a node is asked for it.
+    /// The reference by which a node is asked for it.
     #[must_use]
     pub fn reference(&self, settings: &Settings) -> String {
         match &self.digest {
@@ -130,13 +130,13 @@ impl PodImage {
         }
     }
 
-    /// What a worker provides that has it.
+    /// The label of a worker that has it.
     #[must_use]
     pub fn label(&self) -> String {
         image_label(&self.name, self.digest.as_deref())
     }
 
-    /// Whether it is not said which image it is, and has to be.
+    /// True if it has no digest, and has to have one.
     #[must_use]
     pub const fn lacks_digest(&self, settings: &Settings) -> bool {
         settings.pinned && self.digest.is_none()

@@ -1,5 +1,5 @@
-//! What the kustomizations of deploy/kubernetes give, read by the types of the API: nothing in it is
-//! unknown to them.
+//! Tests that the types of the API can read what the kustomizations of deploy/kubernetes give:
+//! nothing in it is unknown to them.
 #![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -30,7 +30,7 @@ fn is_read_as<T: DeserializeOwned + Serialize>(object: &Value) {
     );
 }
 
-/// Whether everything of a part is in the whole, which may say more, such as the kind of an inner
+/// True if everything of a part is in the whole, which may say more, such as the kind of an inner
 /// object.
 fn contains(whole: &Value, part: &Value) -> bool {
     match (whole, part) {

@@ -1,4 +1,5 @@
-//! What is made for a match: whose files, users and addresses a bot has, and whose it has not.
+//! Tests of the objects that are made for a match: whose files, users and addresses a bot has, and
+//! whose it has not.
 #![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 

@@ -26,7 +26,7 @@ use crate::{
     world::{Answer, Defect, Sent, World, kind_of, refusal, selector},
 };
 
-/// How the API server fails, in 1,000 requests each.
+/// Rates of the API server's failures, in 1,000 requests each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ApiRates {
     pub(crate) too_many: u64,
@@ -46,19 +46,19 @@ pub(crate) struct Api {
     pub(crate) faults: Arc<Mutex<ApiFaults>>,
 }
 
-/// How it fails.
+/// The failures of the API server.
 pub(crate) struct ApiFaults {
     pub(crate) rates: ApiRates,
     pub(crate) chance: Chance,
     /// Nothing is answered until then.
     pub(crate) down_until: Moment,
-    /// How many requests have come.
+    /// Number of requests that have come.
     pub(crate) requests: u64,
 }
 
 type Answered = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
-/// What will go wrong with a request.
+/// The fault that a request meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
@@ -92,7 +92,8 @@ impl Api {
         self.faults.lock()
     }
 
-    /// What will go wrong, and how long it takes before and after it is done, in milliseconds.
+    /// The fault that a request meets, and the time that it takes before and after it is done, in
+    /// milliseconds.
     fn fault(&self, method: &Method) -> (Fault, Moment, Moment) {
         let now = self.world().now;
         let mut faults = self.faults();

@@ -25,13 +25,13 @@ use crate::world::Defect;
 /// The name of its tournament.
 const NAME: &str = "cup";
 
-/// What is played.
+/// The tournament that is played.
 #[derive(Clone, Debug)]
 pub(crate) struct Cup {
     pub(crate) seed: u64,
     pub(crate) bots: usize,
     pub(crate) deals: u64,
-    /// How many games a chunk has.
+    /// Number of games of a chunk.
     pub(crate) games: u64,
     pub(crate) shape: ScheduleShape,
     pub(crate) sprt: bool,
@@ -44,21 +44,21 @@ pub(crate) struct Arena {
     plan: Arc<Plan>,
     results: MemoryResults,
     dispatcher: Mutex<Option<Arc<Dispatcher<MemoryResults>>>>,
-    /// How many matches it offers at once.
+    /// Most matches that it offers at once.
     most: usize,
     known: Mutex<Known>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// What it has offered, and whether that may have changed.
+    /// The tournaments that it has offered; none where they may have changed.
     offered: Option<Vec<PodTournament>>,
     troubles: Vec<String>,
     accepted: u64,
     away: Away,
 }
 
-/// Whether it is not known what is to be played.
+/// Reason why it is not known what is to be played, if it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Away {
     #[default]
@@ -103,7 +103,7 @@ impl Cup {
         Plan::new(definition, entries.collect(), Root::new(root), &schemes).expect("a plan")
     }
 
-    /// What comes of a game: it depends on nothing else.
+    /// The summary of a game: it depends on nothing else.
     fn summary(&self, game: GameKey) -> Summary {
         let mut chance = crate::chance::Chance::new(
             self.seed ^ (game.group << 8) ^ u64::from(game.seating) ^ 0x0005_eed0_9a3e_0000,
@@ -127,7 +127,7 @@ impl Cup {
         }
     }
 
-    /// How many matches a round robin of these bots has.
+    /// Number of matches of a round robin of these bots.
     pub(crate) const fn pairings(&self) -> usize {
         self.bots * (self.bots - 1) / 2
     }
@@ -162,7 +162,7 @@ impl Arena {
         self.known.lock().offered = None;
     }
 
-    /// Whether its store answers.
+    /// Sets whether its store answers.
     pub(crate) fn set_away(&self, away: Away) {
         self.known.lock().away = away;
     }
@@ -173,7 +173,7 @@ impl Arena {
         self.known.lock().offered = None;
     }
 
-    /// What the tournament is called in names and labels.
+    /// The key that the tournament has in names and labels.
     pub(crate) fn key(&self) -> String {
         arena_kubernetes::names::key(&self.plan.root.commitment(), NAME)
     }
@@ -206,7 +206,7 @@ impl Arena {
         Some(now(dispatcher.try_lease(&request, None)).expect("a lease"))
     }
 
-    /// Whether a lease is kept; none while it is down.
+    /// Renews a lease: true if it is kept, none while the arena is down.
     pub(crate) fn renew(&self, lease: LeaseId) -> Option<bool> {
         let dispatcher = self.dispatcher()?;
         Some(now(dispatcher.renew_for(None, lease)).expect("renewed"))
@@ -265,7 +265,7 @@ impl Arena {
             .is_some_and(|dispatcher| dispatcher.is_over())
     }
 
-    /// Whether everything that can be played is a match of this bot.
+    /// True if everything that can be played is a match of this bot.
     pub(crate) fn only_plays(&self, bot: usize) -> bool {
         let Some(dispatcher) = self.dispatcher() else {
             return false;
@@ -393,7 +393,7 @@ impl TournamentSource for Arena {
     }
 }
 
-/// What is there at once, since nothing of it waits for anything.
+/// The result of a future that is ready at once, since nothing of it waits for anything.
 fn now<T>(future: impl Future<Output = T>) -> T {
     future
         .now_or_never()

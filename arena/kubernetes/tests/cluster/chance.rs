@@ -1,4 +1,4 @@
-//! What is drawn by chance, from a seed (SplitMix64).
+//! Random numbers from a seed (SplitMix64).
 
 /// A source of random numbers that a seed decides.
 #[derive(Clone, Debug)]

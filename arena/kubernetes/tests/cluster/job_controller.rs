@@ -1,4 +1,4 @@
-//! What the Job controller of a cluster does, its queue (Kueue), and the collector of garbage.
+//! The Job controller of a cluster, its queue (Kueue), and the collector of garbage.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,7 +7,7 @@ use crate::{
     world::World,
 };
 
-/// How long an index whose pod failed waits, in milliseconds; it doubles with each.
+/// The pause of an index whose pod failed, in milliseconds; it doubles with each.
 const PAUSE: u64 = 10_000;
 
 impl World {
@@ -228,7 +228,7 @@ impl World {
     }
 }
 
-/// Whether the policy fails the index for this exit code.
+/// True if the policy fails the index for this exit code.
 fn is_refusal(policy: Option<&k8s_openapi::api::batch::v1::PodFailurePolicy>, code: i32) -> bool {
     let rules = policy.into_iter().flat_map(|policy| &policy.rules);
     rules.into_iter().any(|rule| {

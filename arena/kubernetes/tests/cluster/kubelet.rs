@@ -1,5 +1,5 @@
-//! What the scheduler and the kubelets of a cluster do with pods, and what becomes of pods whose
-//! node is gone.
+//! The scheduler and the kubelets of a cluster: what they do with pods, and what becomes of pods
+//! whose node is gone.
 
 use crate::{
     arena::Arena,
@@ -7,7 +7,7 @@ use crate::{
     world::{Defect, World},
 };
 
-/// How long a node may be silent before its pods are given up, in milliseconds.
+/// Longest silence of a node before its pods are given up, in milliseconds.
 const GIVEN_UP_AFTER: Moment = 40_000;
 
 impl World {

@@ -32,7 +32,7 @@ use self::{
 
 /// One seed of small tournaments, with a trace of what happens.
 const SEED_VARIABLE: &str = "ARENA_KUBERNETES_SEED";
-/// How many seeds of small tournaments are run, and the first of them.
+/// Number of seeds of small tournaments that are run, and the first of them.
 const SEEDS_VARIABLE: &str = "ARENA_KUBERNETES_SEEDS";
 const FIRST_VARIABLE: &str = "ARENA_KUBERNETES_FIRST_SEED";
 const SEEDS: u64 = 1000;
@@ -41,7 +41,8 @@ const LARGE_SEED_VARIABLE: &str = "ARENA_KUBERNETES_LARGE_SEED";
 const LARGE_SEEDS_VARIABLE: &str = "ARENA_KUBERNETES_LARGE_SEEDS";
 const LARGE_FIRST_VARIABLE: &str = "ARENA_KUBERNETES_LARGE_FIRST_SEED";
 
-/// What must happen in so many seeds as count. Without trouble they would prove little.
+/// Number of seeds after which each of these things must have happened. Without trouble they would
+/// prove little.
 const ENOUGH: u64 = 200;
 const HAPPENS: [&str; 27] = [
     "410",

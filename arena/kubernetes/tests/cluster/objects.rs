@@ -10,7 +10,7 @@ use k8s_openapi::{
     jiff::Timestamp,
 };
 
-/// When a simulation begins, in seconds since 1970.
+/// The time at which a simulation begins, in seconds since 1970.
 pub(crate) const BEGIN: i64 = 1_800_000_000;
 /// The namespace that everything is in.
 pub(crate) const NAMESPACE: &str = "bot-arena";
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     Pod,
 }
 
-/// What all objects have.
+/// The metadata that all objects have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meta {
     pub(crate) name: String,
@@ -34,12 +34,12 @@ pub(crate) struct Meta {
     pub(crate) created: Moment,
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) annotations: BTreeMap<String, String>,
-    /// When it is to be gone, where it is being deleted.
+    /// The time at which it is to be gone, where it is being deleted.
     pub(crate) deleted: Option<Moment>,
     pub(crate) owner: Option<Owner>,
 }
 
-/// Whose an object is.
+/// The owner of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) kind: Kind,
@@ -57,12 +57,12 @@ pub(crate) struct Wanted {
     pub(crate) is_sidecar: bool,
 }
 
-/// What pods are made from.
+/// The template that pods are made from.
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) containers: Vec<Wanted>,
-    /// What a referee is told.
+    /// The match that a referee is told to play.
     pub(crate) matchup: Option<u32>,
     pub(crate) games: u64,
     /// The places whose bots have pods of their own.
@@ -72,7 +72,7 @@ pub(crate) struct Template {
     pub(crate) gate: Option<String>,
 }
 
-/// Where an index of a Job is.
+/// The state of an index of a Job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) done: bool,
@@ -82,7 +82,7 @@ pub(crate) struct Index {
     pub(crate) pod: Option<String>,
 }
 
-/// What keeps a Job that is being deleted.
+/// The reason for which a Job that is being deleted is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Finalizer {
     /// Its pods have to go first.
@@ -98,9 +98,9 @@ pub(crate) struct Job {
     pub(crate) spec: JobSpec,
     pub(crate) template: Arc<Template>,
     pub(crate) suspend: bool,
-    /// Whether somebody else than the arena's apply has set that.
+    /// True if somebody else than the arena's apply has set that.
     pub(crate) suspend_is_others: bool,
-    /// When its queue lets it go.
+    /// The time at which its queue lets it go.
     pub(crate) admitted: Option<Moment>,
     pub(crate) finalizer: Option<Finalizer>,
     pub(crate) indexes: Vec<Index>,
@@ -112,7 +112,7 @@ pub(crate) struct Job {
     pub(crate) dirty: bool,
 }
 
-/// What a container is doing.
+/// The state of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     Waiting(&'static str, String),
@@ -127,7 +127,7 @@ pub(crate) struct Status {
     pub(crate) restarts: u32,
 }
 
-/// Where a pod is.
+/// The stage of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// No node has it.
@@ -150,7 +150,7 @@ pub(crate) struct Pod {
     /// The job controller has not counted it.
     pub(crate) finalizer: bool,
     pub(crate) stage: Stage,
-    /// When it goes on.
+    /// The time at which it goes on.
     pub(crate) at: Moment,
     pub(crate) node: Option<usize>,
     pub(crate) ip: Option<String>,
@@ -159,7 +159,7 @@ pub(crate) struct Pod {
     pub(crate) unschedulable: bool,
     pub(crate) disrupted: bool,
     pub(crate) containers: Vec<Status>,
-    /// When it reacts to being told to end.
+    /// The time at which it reacts to being told to end.
     pub(crate) reacts: Option<Moment>,
     pub(crate) ended: Option<Moment>,
     pub(crate) exit_code: i32,

@@ -1,5 +1,5 @@
-//! What the referee of a pod does: waits for its bots, leases a chunk from the real dispatcher,
-//! makes up its results, and reports them.
+//! The referee of a pod: it waits for its bots, leases a chunk from the real dispatcher, makes up
+//! its results, and reports them.
 
 use referee_worker::lease::{GameKey, Lease, LeaseId, LeaseReply};
 
@@ -9,14 +9,14 @@ use crate::{
     world::World,
 };
 
-/// How long a referee waits for its bots, in milliseconds.
+/// Longest time that a referee waits for its bots, in milliseconds.
 const BOTS_WITHIN: Moment = 300_000;
-/// How often it asks again.
+/// Time after which it asks again.
 const ASKS_EVERY: Moment = 4000;
-/// How often it renews its lease.
+/// Time after which it renews its lease.
 const RENEWS_EVERY: Moment = 20_000;
 
-/// What a referee is at.
+/// The state of a referee.
 #[derive(Debug)]
 pub(crate) enum Play {
     /// Its bots are not there yet.
@@ -33,7 +33,7 @@ pub(crate) enum Play {
     },
 }
 
-/// What will become of a chunk.
+/// The fate of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Well,

@@ -15,19 +15,18 @@ use crate::{
     world::{Counts, Defect, Rates, World},
 };
 
-/// How long it may take from when it is calm until everything is played and gone.
+/// Longest time from when it is calm until everything is played and gone.
 const RECOVERY: Moment = 3600 * 1000;
-/// How long the same may take from when all others are done for those of a bot whose image is there
-/// again.
+/// The same, from when all others are done, for the games of a bot whose image is there again.
 const ITS_TURN: Moment = 3600 * 1000;
-/// How long a bot's pod may be there, and not be told to end, after its referee has ended.
+/// Longest time for which a bot's pod may be there, and not be told to end, after its referee has
+/// ended.
 const OUTLIVES: Moment = 90 * 1000;
-/// How many Jobs may be made for a match, at most: after what people and faults remove, and after
-/// failures.
+/// Most Jobs that may be made for a match: after what people and faults remove, and after failures.
 const MOST_MADE: u32 = 10;
 /// So many more after each restart: which Jobs have failed before is forgotten then.
 const AFTER_RESTART: u32 = 3;
-/// How long everything must have been gone at the end.
+/// The time for which everything must have been gone at the end.
 const QUIET: Moment = 5 * 1000;
 
 /// A run that has ended.
@@ -52,7 +51,7 @@ struct Run {
     begin: tokio::time::Instant,
     controller: Option<JoinHandle<()>>,
     next_incident: usize,
-    /// When the arena comes back.
+    /// The time at which the arena comes back.
     back: Option<Moment>,
     nodes_back: Vec<(Moment, usize)>,
     quota_until: Moment,
@@ -61,7 +60,7 @@ struct Run {
     orphans: BTreeMap<String, Moment>,
     is_calm: bool,
     restarts: u32,
-    /// When the bad image was there again.
+    /// The time from which the bad image was there again.
     good_since: Option<Moment>,
     named: bool,
     minute: (Moment, u64),

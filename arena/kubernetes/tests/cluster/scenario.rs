@@ -1,4 +1,4 @@
-//! What a seed decides: what is played, in which cluster, and what goes wrong when.
+//! The scenario that a seed decides: what is played, in which cluster, and what goes wrong when.
 
 use arena_kubernetes::Settings;
 use arena_ladder::ScheduleShape;
@@ -40,7 +40,7 @@ pub(crate) enum BadImage {
     UntilOthersAreDone,
 }
 
-/// What a seed decides.
+/// The scenario that a seed decides.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     pub(crate) seed: u64,
@@ -52,11 +52,11 @@ pub(crate) struct Scenario {
     pub(crate) bad: Option<(usize, BadImage)>,
     /// A match whose pods are refused for good until it is calm.
     pub(crate) refused: Option<u32>,
-    /// When nothing goes wrong any more.
+    /// The time from which nothing goes wrong any more.
     pub(crate) calm: Moment,
-    /// How often the cluster moves on.
+    /// Time between two steps of the cluster.
     pub(crate) tick: Moment,
-    /// How many matches the arena offers at once.
+    /// Most matches that the arena offers at once.
     pub(crate) most: usize,
 }
 

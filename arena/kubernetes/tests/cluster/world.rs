@@ -20,31 +20,31 @@ use crate::{
 /// So many events are kept for watches that begin at an earlier revision.
 const HISTORY: usize = 4000;
 
-/// How often each thing has happened.
+/// Number of times that each thing has happened.
 pub(crate) type Counts = BTreeMap<&'static str, u64>;
 
-/// What a cluster is like.
+/// The size and the behaviour of a cluster.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
-    /// How many pods each node has room for.
+    /// Number of pods that each node has room for.
     pub(crate) nodes: Vec<u32>,
     /// The most pods of the namespace.
     pub(crate) quota: Option<usize>,
-    /// How long containers take to start, at most.
+    /// Longest time that containers take to start.
     pub(crate) slowest_start: Moment,
-    /// How long a chunk takes, at least and at most.
+    /// The time that a chunk takes, at least and at most.
     pub(crate) play: (Moment, Moment),
-    /// How often a pod fails in each way, in 1,000.
+    /// Rates of a pod's failures of each kind, in 1,000.
     pub(crate) rates: Rates,
     /// A match whose pods are refused for good.
     pub(crate) refused: Option<u32>,
-    /// How many objects a list gives at once, whatever was asked for.
+    /// Most objects that a list gives at once, whatever was asked for.
     pub(crate) page: usize,
-    /// What is wrong with it on purpose.
+    /// The defect that it has on purpose.
     pub(crate) defect: Defect,
 }
 
-/// How often pods fail in each way, in 1,000.
+/// Rates of pods' failures of each kind, in 1,000.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rates {
     pub(crate) crash: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Rates {
     pub(crate) oom: u64,
 }
 
-/// What is wrong on purpose, to show that the checks can fail.
+/// A defect on purpose, to show that the checks can fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Defect {
     #[default]
@@ -88,7 +88,7 @@ struct Event {
     labels: BTreeMap<String, String>,
 }
 
-/// What a watch is sent.
+/// The data that a watch is sent.
 pub(crate) type Sent = Result<Bytes, io::Error>;
 
 struct Watcher {
@@ -126,7 +126,7 @@ pub(crate) struct World {
     compacted: u64,
     watchers: Vec<Watcher>,
     pub(crate) counts: Counts,
-    /// What is broken that must hold.
+    /// The rule that is broken, if one is.
     pub(crate) broken: Option<String>,
     trace: Option<Vec<String>>,
     next_bookmark: Moment,
@@ -265,7 +265,7 @@ impl World {
         }
     }
 
-    /// What of an object is there has been removed.
+    /// Publishes that an object has been removed.
     fn publish_removed(&mut self, kind: Kind, meta: &Meta, object: impl FnOnce(u64) -> String) {
         // Nobody has seen it.
         if meta.revision == 0 {
@@ -492,7 +492,7 @@ impl World {
         });
     }
 
-    /// What was is forgotten; those who watch are told so, or not even that.
+    /// Forgets the history; those who watch are told so, or not even that.
     pub(crate) fn expire_watches(&mut self) {
         self.compacted = self.revision;
         self.history.clear();
@@ -771,7 +771,7 @@ pub(crate) fn refusal(code: u16, reason: &str, message: &str) -> Answer {
     }
 }
 
-/// Whether these labels are selected.
+/// True if these labels are selected.
 fn selects(selector: &[(String, String)], labels: &BTreeMap<String, String>) -> bool {
     let is_there = |(label, value): &(String, String)| labels.get(label) == Some(value);
     selector.iter().all(is_there)
