@@ -1,4 +1,4 @@
-//! What bots are asked for people: hints and evaluations. A request is values alone, so that another
+//! Requests to bots for people: hints and evaluations. A request is values alone, so that another
 //! process can answer it, whose memory and time are bounded and which games do not wait for.
 
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::expectation::{self, ChooseBot};
 
-/// What a bot is asked.
+/// A request to a bot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdviceRequest {
-    /// What it would play.
+    /// The move that it would play.
     Hint(SeatQuestion),
-    /// What each seat can expect, as this one can know it.
+    /// The share of the points that each seat can expect, as this one can know it.
     Estimate(SeatQuestion),
-    /// What each seat could expect before each move of this record.
+    /// The share of the points that each seat could expect before each move of this record.
     Course(String),
 }
 
-/// What it says.
+/// The answer of the bot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
@@ -49,7 +49,7 @@ pub enum Advice {
     },
 }
 
-/// Why there is none.
+/// Reason why there is no advice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoAdvice {

@@ -159,7 +159,7 @@ struct ApiError {
     error: String,
 }
 
-/// What can be asked for: the path, what it is, its parameters, and the type of the answer.
+/// A thing that can be asked for: the path, what it is, its parameters, and the type of the answer.
 struct Endpoint {
     path: &'static str,
     summary: Words<&'static str>,
@@ -449,7 +449,7 @@ struct PageAsked {
     limit: Option<u32>,
 }
 
-/// What was asked for makes no sense. Programs are told in English.
+/// Refuses a request that makes no sense. Programs are told in English.
 fn bad<T>(told: String) -> Result<T, PageError> {
     Err(PageError::Bad(Words::new(told, "请求无效")))
 }

@@ -18,7 +18,7 @@ const PAGE_CSS: &str = include_str!("fixed/page.css");
 pub(crate) static STYLE: LazyLock<String> =
     LazyLock::new(|| format!("{PAGE_CSS}\n{}", arena_draw::CSS));
 
-/// Where they are.
+/// The paths of style and script.
 pub(crate) static STYLE_AT: LazyLock<String> = LazyLock::new(|| at("style", &STYLE, "css"));
 pub(crate) static SCRIPT_AT: LazyLock<String> = LazyLock::new(|| at("script", SCRIPT, "js"));
 

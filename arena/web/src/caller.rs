@@ -1,4 +1,4 @@
-//! Who asks for a page: their language, their theme, and which browser it is.
+//! The caller of a page: their language, their theme, and their browser.
 
 use std::{convert::Infallible, fmt};
 
@@ -62,7 +62,7 @@ impl fmt::Debug for Browser {
     }
 }
 
-/// Who asks.
+/// The caller of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     pub(crate) language: Language,
@@ -70,7 +70,7 @@ pub(crate) struct Caller {
     pub(crate) browser: Option<Browser>,
     /// From where.
     pub(crate) client: Client,
-    /// What they ask for, to come back to it.
+    /// The path that they ask for, to come back to it.
     pub(crate) path: String,
 }
 

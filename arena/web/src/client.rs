@@ -1,5 +1,6 @@
-//! Where a request comes from: an address, by which clients are told apart so that one of them can't
-//! take what is there for all. Behind a proxy that is trusted it is the one that the proxy forwards.
+//! The client that a request comes from: an address, by which clients are told apart so that one of
+//! them can't take what is there for all. Behind a proxy that is trusted it is the one that the
+//! proxy forwards.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -42,8 +43,9 @@ impl Proxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Whom a request is from. Each proxy appends whom it was called by, so the last address that is
-    /// none of our proxies is the client's; what stands before it anybody may have written.
+    /// The client that a request is from. Each proxy appends whom it was called by, so the last
+    /// address that is none of our proxies is the client's; what stands before it anybody may have
+    /// written.
     pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let mut client = peer;
         let lists = headers.get_all(FORWARDED).iter();

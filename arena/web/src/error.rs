@@ -1,4 +1,4 @@
-//! Why a page can't be shown, in words for the person who asked for it.
+//! Reasons why a page can't be shown, in words for the person who asked for it.
 
 use arena_store::StoreError;
 use arena_tournament::TournamentError;
@@ -10,13 +10,13 @@ use axum::{
 use referee_core::{Language, Words};
 use serde_json::json;
 
-/// Why there is no page.
+/// Reason why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PageError {
     /// There is no such thing.
     #[error("{0}")]
     NotFound(String),
-    /// What was asked for makes no sense; it says what was expected.
+    /// The request makes no sense; the text says what was expected.
     #[error("{}", .0.english)]
     Bad(Words),
     /// It may not be seen or done.
@@ -37,14 +37,14 @@ pub(crate) enum PageError {
     /// Our own failure.
     #[error("{what}: {why}")]
     System {
-        /// What can't be done.
+        /// The thing that can't be done.
         what: &'static str,
-        /// Why not.
+        /// The reason why not.
         why: String,
     },
 }
 
-/// What there is no room for. Whoever asks again later may find some.
+/// The thing that there is no room for. Whoever asks again later may find some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Full {
     /// Games of people, of all clients.
@@ -64,7 +64,7 @@ pub(crate) enum Full {
 }
 
 impl Full {
-    /// Whether the client has as much as one may, rather than all together.
+    /// True if the client has as much as one may, rather than all together.
     const fn is_of_client(self) -> bool {
         match self {
             Self::Games | Self::Work | Self::Followers => false,
@@ -82,7 +82,7 @@ impl Full {
         }
     }
 
-    /// What to do, for a person.
+    /// The advice for a person: what to do.
     pub(crate) const fn words(self, language: Language) -> &'static str {
         match self {
             Self::Games => language.pick(
@@ -154,7 +154,7 @@ impl PageError {
         }
     }
 
-    /// What the caller is told. Our own failures may have paths and addresses in them, which are
+    /// The message for the caller. Our own failures may have paths and addresses in them, which are
     /// for the operator.
     pub(crate) fn told(&self, language: Language) -> String {
         if let Self::Full(full) = self {

@@ -1,4 +1,4 @@
-//! What players can expect: as bars at a table, and as a graph over a game.
+//! The display of what players can expect: as bars at a table, and as a graph over a game.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
 /// Of so many games evaluations are kept.
 const KEPT: usize = 64;
 
-/// How long whoever asked for something waits for it: bots think when nobody else does.
+/// Longest time that whoever asked for something waits for it: bots think when nobody else does.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Evaluations of games that somebody asked for.
@@ -139,8 +139,8 @@ fn percent(one: &ExpectedScore, has_error: bool) -> String {
     }
 }
 
-/// What each player could expect after each number of moves: a line for each player, or the first
-/// player's alone where there are two.
+/// A graph of what each player could expect after each number of moves: a line for each player, or
+/// the first player's alone where there are two.
 pub(crate) fn graph(names: &[String], course: &Course, ply: usize, language: Language) -> Markup {
     let shown = match names.len() {
         2 => &names[..1],

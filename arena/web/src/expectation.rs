@@ -1,4 +1,5 @@
-//! What the players of a game can expect, worked out on the thread that asks.
+//! The shares of the points that the players of a game can expect, worked out on the thread that
+//! asks.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ const MOST: usize = 100;
 pub type ChooseBot =
     Arc<dyn Fn(&GameInfo) -> Option<(String, Arc<dyn InProcessBot>)> + Send + Sync>;
 
-/// What the seats could expect before each move, and what they got.
+/// The shares of the points that the seats could expect before each move, and that they got.
 pub(crate) struct Course {
     pub(crate) plies: Vec<PerSeat<ExpectedScore>>,
     /// The bot whose estimates they are; none where positions were searched by random playouts.

@@ -22,7 +22,7 @@ use crate::{
 /// So many games are listed in a report.
 const GAMES: u32 = 5_000;
 
-/// Why there is no file.
+/// Reason why there is no file.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct ExportError(#[from] PageError);

@@ -1,6 +1,6 @@
-//! What changes while somebody looks: whoever follows is sent the parts of the newest frame that
-//! differ from what they were sent last. One task makes the frames of a topic for
-//! all who follow it; it waits for nobody, and whoever is slow gets the newest frame next.
+//! The changes of a page while somebody looks: whoever follows is sent the parts of the newest
+//! frame that differ from what they were sent last. One task makes the frames of a topic for all
+//! who follow it; it waits for nobody, and whoever is slow gets the newest frame next.
 
 use std::{collections::HashMap, convert::Infallible, sync::Arc, time::Duration};
 
@@ -15,21 +15,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{frame::Frame, hub::Hub};
 
-/// How long a frame stands at least.
+/// Shortest time for which a frame stands.
 pub(crate) const PACE: Duration = Duration::from_millis(200);
 /// A frame is made anew after this time even where nothing was heard: others may have written to
 /// the store.
 const AGAIN: Duration = Duration::from_secs(3);
-/// How often it is looked whether somebody follows what bots play.
+/// Time between two looks whether somebody follows what bots play.
 const LOOK: Duration = Duration::from_secs(10);
 /// The topics of games that people play begin with this.
 pub(crate) const TABLE: &str = "table ";
-/// How often somebody who follows hears that the connection lives.
+/// Time between two signs that the connection lives, for somebody who follows.
 const ALIVE: Duration = Duration::from_secs(15);
-/// How long somebody is sent what changes before their browser has to ask again. It is less than a
-/// connection may last.
+/// Longest time for which somebody is sent what changes before their browser has to ask again. It
+/// is less than a connection may last.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 60);
-/// How soon a browser asks again.
+/// The time after which a browser asks again.
 const AFTER: Duration = Duration::from_secs(1);
 
 /// The newest frame of a topic; none before the first one is made.
@@ -122,7 +122,7 @@ impl Feeds {
     }
 }
 
-/// What a browser is sent. `held` is dropped when it goes.
+/// The events that a browser is sent. `held` is dropped when it goes.
 pub(crate) fn events<H: Send + 'static>(
     following: Following,
     stop: CancellationToken,

@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use arena_draw::Picture;
 use serde::Serialize;
 
-/// What of a page can change.
+/// The parts of a page that can change, as they are at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) blocks: Vec<Block>,
-    /// What a screen reader says of it.
+    /// The text that a screen reader says of it.
     pub(crate) said: String,
-    /// Whether nothing comes after it.
+    /// True if nothing comes after it.
     pub(crate) is_last: bool,
 }
 
@@ -51,12 +51,12 @@ impl Block {
     }
 }
 
-/// What differs between two frames.
+/// The differences between two frames.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Changes<'a> {
-    /// What is now in an element.
+    /// The new content of elements, by their ids.
     inner: BTreeMap<&'a str, &'a str>,
-    /// What an element is now.
+    /// The new elements themselves, by their ids.
     outer: BTreeMap<&'a str, &'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     said: Option<&'a str>,
@@ -64,7 +64,8 @@ pub(crate) struct Changes<'a> {
 }
 
 impl Frame {
-    /// What differs from the frame before; all of it where there was none. None where nothing does.
+    /// The changes since the frame before; all of it where there was none. None where nothing
+    /// differs.
     pub(crate) fn since<'a>(&'a self, before: Option<&Frame>) -> Option<Changes<'a>> {
         let mut changes = Changes {
             last: self.is_last,

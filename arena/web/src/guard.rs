@@ -1,5 +1,5 @@
-//! What every request and every answer must have: a host name that is ours (so that no other
-//! site's name can be bound to this address), for what changes something a page of ours as its
+//! The rules for every request and every answer: a host name that is ours (so that no other site's
+//! name can be bound to this address), for a request that changes something a page of ours as its
 //! origin, and a body that is small and whole soon. It also says from where a request comes.
 
 use std::{
@@ -74,13 +74,13 @@ pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
     response
 }
 
-/// Where the other end of a connection is.
+/// The address of the other end of a connection.
 #[derive(Clone, Copy)]
 pub(crate) struct PeerAddress(pub(crate) IpAddr);
 
 /// A form has no more than this, in bytes.
 const BODY: usize = 16 * 1024;
-/// How long a body may take, from its first byte to its last one.
+/// Longest time that a body may take, from its first byte to its last one.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// The body when all of it is there, so that nothing behind this waits for whoever sends it.
@@ -104,7 +104,7 @@ fn host(headers: &HeaderMap) -> Option<&str> {
     headers.get(HOST)?.to_str().ok()
 }
 
-/// Whether a host is this machine by its address, which no other site's name can be, or by a name
+/// True if a host is this machine by its address, which no other site's name can be, or by a name
 /// that the operator has given.
 fn is_ours(host: &str, names: &[String]) -> bool {
     let name = match host.strip_prefix('[') {
@@ -115,7 +115,7 @@ fn is_ours(host: &str, names: &[String]) -> bool {
     name.parse::<IpAddr>().is_ok() || name == "localhost" || names.contains(&name)
 }
 
-/// Whether a request comes from a page of ours, or from no page. Every browser of today says it
+/// True if a request comes from a page of ours, or from no page. Every browser of today says it
 /// (`Sec-Fetch-Site`); of older ones the origin is compared.
 fn is_same_origin(headers: &HeaderMap) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {

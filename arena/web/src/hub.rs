@@ -1,5 +1,5 @@
-//! What is heard of the tournaments that are played in this process: how far they are, and the
-//! moves of some of their games, where nothing is secret.
+//! The state of the tournaments that are played in this process, as it is heard: how far they are,
+//! and the moves of some of their games, where nothing is secret.
 
 use std::{
     collections::BTreeMap,
@@ -21,12 +21,12 @@ use tokio::sync::watch;
 
 /// Of so many games of a tournament the moves are kept while they are played.
 const MOST_GAMES: usize = 64;
-/// How long a game that is over can still be seen as it ended.
+/// The time for which a game that is over can still be seen as it ended.
 const LINGER: Duration = Duration::from_secs(20);
 /// A game without a word for so long is played no more: its worker is lost.
 const SILENT: Duration = Duration::from_secs(15 * 60);
 
-/// What is heard. It is shared between the observers of tournaments and the page.
+/// The state of tournaments as it is heard. It is shared between their observers and the page.
 #[derive(Default)]
 pub struct Hub {
     tournaments: Mutex<BTreeMap<String, LiveTournament>>,
@@ -49,7 +49,7 @@ struct LiveTournament {
 
 #[derive(Clone)]
 struct MirroredGame {
-    /// What it begins with. It is kept here and never told.
+    /// The game's beginning. It is kept here and never told.
     fixture: Arc<Fixture>,
     moves: Vec<LiveMove>,
     began: Instant,
@@ -85,7 +85,7 @@ pub struct HubObserver {
 }
 
 impl Hub {
-    /// Whether somebody follows what is played. It changes with who looks.
+    /// A flag that is true if somebody follows what is played. It changes with who looks.
     #[must_use]
     pub fn is_watched(&self) -> Arc<AtomicBool> {
         self.is_watched.clone()
@@ -95,7 +95,7 @@ impl Hub {
         self.is_watched.store(is_watched, Ordering::Relaxed);
     }
 
-    /// What hears of a tournament that begins, or goes on.
+    /// The observer that hears of a tournament that begins, or goes on.
     #[must_use]
     pub fn observer(self: &Arc<Self>, name: &str, plan: &Arc<Plan>) -> HubObserver {
         HubObserver {
@@ -305,7 +305,7 @@ pub(crate) struct Mirror {
     sitting: Sitting,
     began: Instant,
     pub(crate) moves: Vec<LiveMove>,
-    /// Why it ended.
+    /// The reason why it ended.
     pub(crate) ended: Option<Words>,
 }
 
@@ -314,7 +314,7 @@ impl Mirror {
         self.fixture.kind
     }
 
-    /// What has come since. False where the game is known no more, or began anew.
+    /// Takes what has come since. False where the game is known no more, or began anew.
     pub(crate) fn catch_up(&mut self, hub: &Hub, tournament: &str, key: GameKey) -> bool {
         let (heard, ended) = {
             let running = hub.tournaments.lock();
@@ -339,8 +339,8 @@ impl Mirror {
         true
     }
 
-    /// Why it ends after the moves that were heard and these fouls, which are no moves. None where
-    /// a move was not heard.
+    /// The reason why it ends after the moves that were heard and these fouls, which are no moves.
+    /// None where a move was not heard.
     fn ending(&self, fouls: &[SeatFoul]) -> Option<Words> {
         let mut sitting = self.sitting.fork();
         loop {

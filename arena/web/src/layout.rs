@@ -1,4 +1,4 @@
-//! What all pages have around them.
+//! The parts that all pages have around them.
 
 use axum::{
     http::StatusCode,
@@ -43,7 +43,7 @@ pub(crate) fn redirect(path: &str) -> Redirect {
     Redirect::to(if is_own_path(path) { path } else { "/" })
 }
 
-/// Whether this begins with one slash, so that it can't name a host, and has only what stands in an
+/// True if this begins with one slash, so that it can't name a host, and has only what stands in an
 /// address as it is: browsers read a backslash as a slash, and leave tabs and line ends out.
 fn is_own_path(path: &str) -> bool {
     path.starts_with('/')

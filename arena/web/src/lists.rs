@@ -46,7 +46,7 @@ pub(crate) struct GamesQuery {
 /// A page of games.
 pub(crate) struct PageOfGames {
     pub(crate) games: Vec<GameRow>,
-    /// What the next page is after.
+    /// The key of the game after which the next page begins; none on the last one.
     pub(crate) next: Option<String>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) async fn find_in(
     Ok(PageOfGames { games, next })
 }
 
-/// Who sat where.
+/// Names of the players of a game, by seat.
 pub(crate) fn players(standing: &TournamentStanding, row: &GameRow) -> Vec<String> {
     let entrants = &standing.tournament.entrants;
     let names = row.order.iter().map(|&place| match row.lineup[place] {

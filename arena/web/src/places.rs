@@ -26,7 +26,7 @@ pub(crate) struct ClientPlace {
     taken: Arc<Mutex<Taken>>,
 }
 
-/// Why there is none.
+/// Reason why there is no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoPlace {
     /// All are taken.
@@ -44,7 +44,7 @@ impl ClientPlaces {
         }
     }
 
-    /// How many there are.
+    /// Number of places.
     pub(crate) const fn all(&self) -> usize {
         self.all
     }

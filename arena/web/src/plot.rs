@@ -22,7 +22,7 @@ pub(crate) const STYLE: &str = ".plot,svg{font:12px sans-serif;background:#fff;c
     .line5{stroke:#0e7490;stroke-dasharray:4 2}.line6{stroke:#4d7c0f;stroke-dasharray:1 2}\
     .line7{stroke:#475569;stroke-dasharray:6 2 1 2}text.name{stroke:none}";
 
-/// How many kinds of lines there are.
+/// Number of kinds of lines.
 const STROKES: usize = 8;
 const ROW: f64 = 26.0;
 const NAMES: f64 = 170.0;
@@ -72,7 +72,7 @@ pub(crate) fn error_bars(bars: &[Bar], unit: &str, label: &str) -> Markup {
     }
 }
 
-/// How often what came up, by columns of the same width.
+/// A histogram: counts as columns of the same width.
 pub(crate) fn histogram(columns: &[(String, u64)], label: &str) -> Markup {
     let most = columns
         .iter()
@@ -104,14 +104,14 @@ pub(crate) struct PlotLine {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// What a plot of lines is about.
+/// The label, the axes and the cursor of a plot of lines.
 pub(crate) struct Axes<'a> {
     pub(crate) label: &'a str,
     pub(crate) x: &'a str,
     pub(crate) y: &'a str,
     /// The ends of the upward axis; none where the points say.
     pub(crate) range: Option<(f64, f64)>,
-    /// Where on the other axis somebody is.
+    /// The place on the other axis where somebody is.
     pub(crate) cursor: Option<f64>,
 }
 

@@ -33,11 +33,11 @@ struct SharedQueue {
 
 #[derive(Default)]
 struct QueueState {
-    /// Whose work waits, in the order of their turns.
+    /// The clients whose work waits, in the order of their turns.
     turns: VecDeque<Client>,
     waiting: HashMap<Client, VecDeque<QueuedJob>>,
     count: usize,
-    /// Whose work is being done: one piece of each client at a time.
+    /// The clients whose work is being done: one piece of each client at a time.
     served: HashSet<Client>,
     is_closed: bool,
 }

@@ -42,16 +42,16 @@ use crate::{
     site::{Site, SiteOptions},
 };
 
-/// How long a connection may take to begin, and to send the header of its next request.
+/// Longest time that a connection may take to begin, and to send the header of its next request.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a connection lasts. What has begun then is still answered, if that takes no longer than
-/// a while: whoever reads slowly keeps no place.
+/// Longest time of a connection. What has begun then is still answered, if that takes no longer
+/// than a while: whoever reads slowly keeps no place.
 const LONGEST: Duration = feed::LONGEST.saturating_mul(2);
 const LAST_ANSWER: Duration = Duration::from_secs(2 * 60);
 /// The largest header of a request, in bytes.
 const HEADER: usize = 32 * 1024;
 
-/// What is served, and the state behind it.
+/// The routes to everything that is served, with the state behind them.
 pub(crate) fn routes(site: &Arc<Site>) -> Router {
     let pages = Router::new()
         .route("/", get(pages::front::show))
@@ -96,7 +96,7 @@ pub(crate) fn routes(site: &Arc<Site>) -> Router {
         .with_state(site.clone())
 }
 
-/// What says nothing else is asked for again each time.
+/// Has browsers ask again each time for an answer that says nothing else about caches.
 async fn no_store(mut response: Response) -> Response {
     let headers = response.headers_mut();
     if !headers.contains_key(CACHE_CONTROL) {

@@ -1,4 +1,4 @@
-//! What all pages are made from.
+//! The state that all pages are made from.
 
 use std::sync::Arc;
 
@@ -30,11 +30,11 @@ const OF_ONE_CLIENT: usize = 4;
 /// Of four connections at most three are those of pages that are followed: others can still look.
 const FOLLOWERS: (usize, usize) = (3, 4);
 
-/// What a page is made from.
+/// The options of a site, from which its pages are made.
 pub struct SiteOptions {
-    /// Where tournaments are. It is read only.
+    /// The store of tournaments. It is read only.
     pub store: Store,
-    /// What is heard of the tournaments that are played in this process.
+    /// The hub that hears of the tournaments that are played in this process.
     pub hub: Arc<Hub>,
     /// Games of people; none where nobody may play.
     pub people: Option<PeopleOptions>,
@@ -44,7 +44,7 @@ pub struct SiteOptions {
     pub names: Vec<String>,
     /// The proxies before the page: what they write into `X-Forwarded-For` is believed.
     pub proxies: Vec<IpNet>,
-    /// How many connections are open at once. A browser that follows a page has one of its own.
+    /// Most connections that are open at once. A browser that follows a page has one of its own.
     pub connections: usize,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Site {
     pub(crate) stop: CancellationToken,
 }
 
-/// What the site is, for handlers.
+/// The site, as handlers get it.
 pub(crate) type OfSite = State<Arc<Site>>;
 
 impl Site {

@@ -17,7 +17,7 @@ use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking};
 
 use crate::error::PageError;
 
-/// How long standings are kept at least.
+/// Shortest time for which standings are kept.
 const LEAST: Duration = Duration::from_millis(500);
 /// So many times as long as they took to compute they are kept.
 const SHARE: u32 = 10;
@@ -32,9 +32,9 @@ pub(crate) struct TournamentStanding {
     pub(crate) definition: Definition,
     pub(crate) standings: StandingsEvent,
     pub(crate) figures: FiguresEvent,
-    /// How its ratings came to be.
+    /// The history of its ratings.
     pub(crate) history: Vec<RatingsAfter>,
-    /// How long each bot's answers took, by number.
+    /// The times that each bot's answers took, by number.
     pub(crate) thinking: Vec<Buckets>,
     /// Changes with all of this; as the header `ETag` has it.
     pub(crate) tag: String,
@@ -49,7 +49,7 @@ struct KeptReading<T> {
 
 struct KeptStanding {
     kept: KeptReading<TournamentStanding>,
-    /// How many games there were.
+    /// Number of games that there were.
     games: u64,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct StandingsCache {
 }
 
 impl<T> KeptReading<T> {
-    /// What has just been read, since then.
+    /// A value that has just been read; the reading began at `began`.
     fn since(began: Instant, value: T) -> Self {
         Self {
             value: Arc::new(value),
@@ -210,7 +210,7 @@ async fn compute(
     })
 }
 
-/// What everybody may know of how a bot is started: a command line or an address is for its owner.
+/// The part of a SPEC that everybody may know: a command line or an address is for its owner.
 fn public_spec(spec: &str) -> String {
     match spec.split_once(':') {
         Some(("house", _)) => spec.to_owned(),

@@ -43,7 +43,7 @@ use crate::{
 
 /// Nothing of these tests takes nearly as long; it only shows a hang.
 const FAR_TOO_LONG: Duration = Duration::from_secs(3600);
-/// How many games people may play at once here.
+/// Most games that people may play at once here.
 const GAMES: usize = 100;
 const PROXY: &str = "10.9.9.9";
 
@@ -54,7 +54,7 @@ struct Page {
     _folder: TempDir,
 }
 
-/// Who asks: from where, and with which cookie.
+/// A browser that asks: its address, its language and its cookie.
 #[derive(Clone, Default)]
 struct Browser {
     peer: String,
@@ -783,7 +783,7 @@ const NAMES: &[&str] = &[
     "guest-2", "guest-3", "SVG", "p99", "othello", "you", "win", "pass",
 ];
 
-/// Whether a word is a square, a tile, cards, or a name.
+/// True if a word is a square, a tile, cards, or a name.
 fn is_name_or_notation(word: &str) -> bool {
     let mut chars = word.chars();
     let is_piece = match (chars.next(), chars.next(), chars.next()) {
@@ -796,7 +796,7 @@ fn is_name_or_notation(word: &str) -> bool {
     is_piece || NAMES.contains(&word) || word.starts_with("people-")
 }
 
-/// What rules quote: code, and what stands in brackets. Variables have one letter.
+/// True if rules quote a word: as code, or in brackets. Variables have one letter.
 fn is_quoted_in(rules: &str, word: &str) -> bool {
     let (mut depth, mut is_code) = (0_i32, false);
     let mut quoted = String::new();

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{error::PageError, language::Language};
 
-/// What the ids of the picture begin with.
+/// The prefix of the picture's ids.
 pub(crate) const PREFIX: &str = "p-";
 
 /// A game that is over.
@@ -65,7 +65,7 @@ impl ViewedGame {
         })
     }
 
-    /// How it ended, in words.
+    /// The result, in words.
     pub(crate) fn result(&self, language: Language) -> String {
         arena_words::result(&self.record, &self.ending, language)
     }

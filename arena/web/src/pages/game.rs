@@ -27,7 +27,7 @@ use crate::{
 pub(crate) struct GameQuery {
     ply: Option<usize>,
     seat: Option<u8>,
-    /// Whether the game is to be evaluated.
+    /// Yes if the game is to be evaluated.
     evaluation: Option<YesOrNo>,
 }
 

@@ -64,8 +64,8 @@ pub(crate) async fn show(
     layout::page(&caller, &title, &body)
 }
 
-/// How a game ended. A row has its reason as a record does, in English, so in Chinese its fouls say
-/// it, or its scores.
+/// The end of a game in words. A row has its reason as a record does, in English, so in Chinese its
+/// fouls say it, or its scores.
 fn end(standing: &TournamentStanding, row: &GameRow, language: Language) -> String {
     if language == Language::En {
         return referee_core::printable(&row.reason);

@@ -253,7 +253,8 @@ pub(crate) fn bars(standings: &StandingsEvent, at: Option<&str>, language: Langu
     }
 }
 
-/// How the ratings came to be: of one bot and its neighbours in the table, or of the first ones.
+/// A plot of the history of ratings: of one bot and its neighbours in the table, or of the first
+/// ones.
 pub(crate) fn history(
     standing: &TournamentStanding,
     bot: Option<&str>,
@@ -386,7 +387,7 @@ pub(crate) fn endings(standing: &TournamentStanding, language: Language) -> Mark
     }
 }
 
-/// What a foul is called whose name or evidence this is.
+/// The words for a foul whose name or evidence this is.
 pub(crate) fn foul_words(foul: &impl serde::Serialize, language: Language) -> String {
     let foul = serde_json::to_value(foul).unwrap_or_default();
     let name = foul["kind"].as_str().or(foul.as_str()).unwrap_or_default();
@@ -491,7 +492,7 @@ fn warning_words(found: &RunWarning, at: &str, language: Language) -> Markup {
     }
 }
 
-/// What a tournament is, for an error where it is none.
+/// The standing of a tournament, or an error where there is none of this name.
 pub(crate) async fn standing(
     site: &Arc<Site>,
     name: &str,

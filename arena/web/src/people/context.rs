@@ -1,4 +1,4 @@
-//! What every table needs of those who have opened it.
+//! The context that every table needs.
 
 use std::{
     sync::Arc,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{advice::Adviser, error::PageError, queue::WorkQueue};
 
-/// What every table needs: the bots, the folder of games, and whoever gives hints.
+/// The context that every table needs: the bots, the folder of games, and whoever gives hints.
 pub(super) struct TableContext {
     pub(super) options: PeopleOptions,
     /// Gives hints, and tells people what they can expect.
@@ -41,7 +41,7 @@ impl TableContext {
         });
     }
 
-    /// What the engine needs to deal or to go on.
+    /// The seating that the engine needs to deal or to go on.
     pub(super) fn seating(
         &self,
         kind: &'static dyn GameKind,

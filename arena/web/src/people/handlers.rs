@@ -1,4 +1,4 @@
-//! What browsers ask for while people play.
+//! The handlers of browsers' requests while people play.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -37,7 +37,7 @@ use crate::{
 
 /// Limits that may be asked for, in milliseconds.
 const LIMITS: std::ops::RangeInclusive<u64> = 100..=600_000;
-/// How long a name may be.
+/// Most characters of a name.
 const NAME: usize = 24;
 
 pub(crate) fn routes() -> Router<Arc<Site>> {
@@ -103,7 +103,7 @@ async fn begin(
     }
 }
 
-/// What somebody has chosen is not possible.
+/// Refuses a choice that is not possible.
 fn bad<T>(told: String, in_chinese: &str) -> Result<T, PageError> {
     Err(PageError::Bad(Words::new(told, in_chinese)))
 }

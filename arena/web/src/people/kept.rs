@@ -29,10 +29,10 @@ pub(crate) struct KeptGame {
     pub(crate) chairs: Vec<SeatedPlayer>,
     pub(crate) limit_ms: u64,
     pub(crate) is_timed: bool,
-    /// Who has begun it; files of older versions do not say.
+    /// The client that has begun it; files of older versions do not say.
     #[serde(default)]
     pub(crate) client: Option<Client>,
-    /// When it began, in milliseconds since 1970.
+    /// The time at which it began, in milliseconds since 1970.
     #[serde(default = "now")]
     pub(crate) began_unix_ms: u64,
     pub(crate) answers: Vec<Vec<GivenAnswer>>,
@@ -64,7 +64,7 @@ pub(crate) fn now() -> u64 {
     since.map_or(0, |since| since.as_millis() as u64)
 }
 
-/// Whether a text can be a game's name: nothing else becomes a part of a path.
+/// True if a text can be a game's name: nothing else becomes a part of a path.
 pub(crate) fn is_id(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -32,7 +32,7 @@ const OF_ONE_BROWSER: usize = 8;
 const OF_ONE_CLIENT: usize = 16;
 /// So many times as many are kept with those that are over and still shown.
 const STILL_SHOWN: usize = 4;
-/// How often it is looked who is away.
+/// Time between two looks at who is away.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// All games of people.
@@ -81,7 +81,7 @@ impl People {
         Ok(table)
     }
 
-    /// Whether a browser may begin another game from this address.
+    /// Checks that a browser may begin another game from this address.
     fn check_room(&self, browser: &Browser, client: Client) -> Result<(), PageError> {
         if self.of_browser(browser).len() >= OF_ONE_BROWSER {
             return Err(Full::GamesOfBrowser.into());

@@ -1,4 +1,5 @@
-//! How people play: against whom, where their games are kept, how many there are at once.
+//! The options for games of people: their opponents, the folder of their games, the most games at
+//! once.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -9,22 +10,22 @@ use referee_bots::{Entry, LaunchContext};
 pub struct Opponent {
     /// The game that it is offered in; none if in all that it plays.
     pub game: Option<&'static str>,
-    /// How strong it is among those that are offered in this game, from 1, and how many there are;
-    /// none where that is not known.
+    /// Its rank by strength among those that are offered in this game, from 1 for the weakest, and
+    /// how many there are; none where that is not known.
     pub strength: Option<(usize, usize)>,
     /// The bot.
     pub entry: Entry,
 }
 
-/// How people play.
+/// The options for games of people.
 pub struct PeopleOptions {
     /// Starts the bots.
     pub context: LaunchContext,
-    /// Whom they may play against. Nobody can name another program.
+    /// The bots that they may play against. Nobody can name another program.
     pub opponents: Vec<Opponent>,
-    /// Where games are kept.
+    /// The folder of games.
     pub folder: PathBuf,
-    /// Which records of games are kept there.
+    /// The bounds of the records of games that are kept there.
     pub records: RecordBounds,
     /// Whoever is away for so long has resigned.
     pub grace: Duration,
@@ -32,7 +33,7 @@ pub struct PeopleOptions {
     pub most: usize,
 }
 
-/// Which records are kept of games that are over: the newest ones.
+/// The bounds of the records that are kept of games that are over: the newest ones are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordBounds {
     /// All together have no more bytes.

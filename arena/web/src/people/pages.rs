@@ -1,4 +1,4 @@
-//! What a game of people looks like.
+//! The pages of games of people.
 
 use std::collections::HashSet;
 
@@ -195,7 +195,7 @@ fn act(at: &str, name: &str, words: &str, asks: Option<&str>) -> Markup {
     }
 }
 
-/// What of a game can change, for somebody with these seats.
+/// The parts of a game's page that can change, for somebody with these seats.
 pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Frame {
     let view = table.view();
     let shown = table.shown_as(own, &view);
@@ -349,7 +349,7 @@ fn asks_to_take_back(name: &str, language: Language) -> String {
     }
 }
 
-/// Whether some moves are of several pieces at once, so that a click chooses one of them.
+/// True if some moves are of several pieces at once, so that a click chooses one of them.
 fn is_of_several(seen: &SeatView) -> bool {
     let cells = seen.scene.areas.iter().flat_map(|area| &area.cells);
     let named: HashSet<&str> = cells.map(|cell| &*cell.says).collect();
@@ -360,7 +360,7 @@ fn is_of_several(seen: &SeatView) -> bool {
     })
 }
 
-/// What is shown where nobody may see a hand.
+/// The curtain that is shown where nobody may see a hand.
 fn curtain(
     table: &PeopleTable,
     own: &[Seat],
@@ -420,7 +420,7 @@ fn state_words(table: &PeopleTable, view: &TableView, own: &[Seat], language: La
     }
 }
 
-/// What a person is told of what they did.
+/// The message for a person about what they did.
 pub(super) fn answer(
     done: &Result<ActReply, ActRefusal>,
     table: &PeopleTable,

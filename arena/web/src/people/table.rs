@@ -39,10 +39,10 @@ const WAITING: usize = 16;
 const STANDSTILL: Duration = Duration::from_secs(2 * 3600);
 /// No game lasts longer: whoever is asked then has resigned.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
-/// How long a game that is over is still shown as a table.
+/// The time for which a game that is over is still shown as a table.
 const LINGER: Duration = Duration::from_secs(10 * 60);
 
-/// What a person does.
+/// An action of a person.
 pub(crate) enum Act {
     /// A move as they write it.
     Move(String),
@@ -91,13 +91,13 @@ struct TakeBackRequest {
     seat: Seat,
     /// It is of no use any more when the game has gone on.
     version: u64,
-    /// Who has not agreed yet.
+    /// The seats that have not agreed yet.
     waits_for: Vec<Seat>,
 }
 
 struct TableCommand {
     seat: Seat,
-    /// What they looked at when they did it.
+    /// The version of the view that they looked at when they did it.
     version: Option<u64>,
     act: Act,
     reply: oneshot::Sender<Result<ActReply, ActRefusal>>,
@@ -110,17 +110,17 @@ pub(crate) struct TableView {
     pub(crate) version: u64,
     /// Of each person what they see.
     pub(crate) seats: HashMap<Seat, SeatView>,
-    /// Who is asked.
+    /// The seats that are asked.
     pub(crate) turn: Vec<Seat>,
-    /// When the time of those who are asked is up.
+    /// Seconds until the time of those who are asked is up.
     pub(crate) seconds_left: Option<u64>,
-    /// How it ended.
+    /// The result, if it has ended.
     pub(crate) result: Option<Words>,
-    /// Why it can't go on.
+    /// The reason why it can't go on, if it can't.
     pub(crate) failed: Option<String>,
 }
 
-/// What one seat sees.
+/// The view of one seat.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SeatView {
     pub(crate) scene: Scene,
@@ -142,14 +142,15 @@ pub(crate) struct PeopleTable {
     present: Mutex<HashMap<Browser, (usize, Instant)>>,
     client: Option<Client>,
     began: Instant,
-    /// How long it had been played before, in another process.
+    /// The time for which it had been played before, in another process.
     played_before: Duration,
-    /// When something was played last.
+    /// The time at which something was played last.
     went_on: Mutex<Instant>,
     take_back: Mutex<Option<TakeBackRequest>>,
-    /// What people who asked for it can expect, each with the version of the view that it is of.
+    /// The shares of the points that people can expect who asked for it, each with the version of
+    /// the view that it is of.
     evaluations: Mutex<HashMap<Seat, (u64, ExpectedShares)>>,
-    /// Who looks where several people share a screen and their hands are secret.
+    /// The seat whose person looks, where several people share a screen and their hands are secret.
     looks: Mutex<Option<Seat>>,
     is_over: AtomicBool,
     over_at: Mutex<Option<Instant>>,
@@ -216,7 +217,7 @@ impl PeopleTable {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// Whether it has been over for long.
+    /// True if it has been over for long.
     pub(crate) fn is_forgotten(&self) -> bool {
         self.over_at().is_some_and(|at| at.elapsed() > LINGER)
     }
@@ -226,7 +227,7 @@ impl PeopleTable {
         *self.over_at.lock()
     }
 
-    /// Who has begun it.
+    /// The client that has begun it.
     pub(crate) const fn client(&self) -> Option<Client> {
         self.client
     }
@@ -273,7 +274,8 @@ impl PeopleTable {
         true
     }
 
-    /// Whom a browser with these seats is shown as: the one who is asked, where they can be.
+    /// The seat whose view a browser with these seats is shown: that of the person who is asked,
+    /// where it can be.
     pub(crate) fn shown_as(&self, own: &[Seat], view: &TableView) -> Option<Seat> {
         match own {
             [] => None,
@@ -289,14 +291,16 @@ impl PeopleTable {
         }
     }
 
-    /// What a seat can expect of the table as this view shows it, where it has asked.
+    /// The shares of the points that a seat can expect of the table as this view shows it, where it
+    /// has asked.
     pub(crate) fn evaluation(&self, seat: Seat, view: &TableView) -> Option<ExpectedShares> {
         let evaluations = self.evaluations.lock();
         let (version, expects) = evaluations.get(&seat)?;
         (*version == view.version).then(|| expects.clone())
     }
 
-    /// Who wants to take back a move of the table as this view shows it, and who has not agreed yet.
+    /// The seat that wants to take back a move of the table as this view shows it, and those that
+    /// have not agreed yet.
     pub(crate) fn take_back_request(&self, view: &TableView) -> Option<(Seat, Vec<Seat>)> {
         let request = self.take_back.lock();
         let request = request.as_ref().filter(|one| one.version == view.version)?;
@@ -722,7 +726,7 @@ impl PeopleTable {
     }
 }
 
-/// What a bot would play.
+/// The move that a bot would play.
 fn hint(question: HintQuestion, adviser: &Adviser) -> Result<ActReply, ActRefusal> {
     let request = AdviceRequest::Hint(question.question().clone());
     match adviser(&request).map_err(ActRefusal::NoHint)? {
@@ -734,7 +738,8 @@ fn hint(question: HintQuestion, adviser: &Adviser) -> Result<ActReply, ActRefusa
     }
 }
 
-/// What each seat can expect: by a bot, or by random playouts where no bot has estimates.
+/// The shares of the points that the seats can expect: by a bot, or by random playouts where no bot
+/// has estimates.
 fn expected(
     question: &EvaluationQuestion,
     adviser: &Adviser,
