@@ -1,10 +1,10 @@
 //! `edge`, an Othello engine: search, exact endgames and a learned evaluation.
 //!
 //! ```
-//! use edge::{Board, Engine, Exactness, Limit, Options};
+//! use edge::{Discs, Exactness, OthelloEngine, OthelloEngineOptions, SearchLimit};
 //!
-//! let mut engine = Engine::new(Options::default())?;
-//! let answer = engine.search(Board::START, Limit::depth(6));
+//! let mut engine = OthelloEngine::new(OthelloEngineOptions::default())?;
+//! let answer = engine.search(Discs::START, SearchLimit::depth(6));
 //! assert!(answer.square.is_some());
 //!
 //! let last = "XXXOXXXXOXXXXXXXOOXXXXXXOOOXXXXXOOOXXOO-OOOOO---OOOOOOO-OOOOOOO- X";

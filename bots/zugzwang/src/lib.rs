@@ -2,11 +2,13 @@
 //! forbidden: a stone lands above it.
 //!
 //! ```
-//! use zugzwang::{Engine, Limit, Options, Position, BoardShape};
+//! use zugzwang::{
+//!     BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit,
+//! };
 //!
 //! let shape = BoardShape::new(9, 9, None)?;
-//! let position = Position::after(shape, &[3, 3, 4, 4])?;
-//! let mut engine = Engine::new(Options::default());
+//! let position = ConnectFourPosition::after(shape, &[3, 3, 4, 4])?;
+//! let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions::default());
 //! let answer = engine.search(&position, &Limit::nodes(10_000))?;
 //! assert!([2, 5].contains(&answer.column), "an open three wins");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
