@@ -1,5 +1,5 @@
-//! What the record of a game costs, in CPU time of one thread: its text with both
-//! hashes, packing, unpacking and parsing. Random games of every registered game.
+//! CPU time of one thread for the record of a game: its text with both hashes, packing, unpacking
+//! and parsing. Random games of every registered game.
 
 #![allow(clippy::print_stdout, reason = "a program")]
 

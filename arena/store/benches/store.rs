@@ -1,6 +1,6 @@
-//! What storing costs: CPU a game, time to a commit, time of the queries behind a
-//! table of standings, memory. SQLite; and PostgreSQL where `ARENA_TEST_POSTGRES`
-//! names an empty database, of which only our own side is counted.
+//! The cost of storing: CPU a game, time to a commit, time of the queries behind a table of
+//! standings, memory. SQLite; and PostgreSQL where `ARENA_TEST_POSTGRES` names an empty database,
+//! of which only our own side is counted.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
 
@@ -254,8 +254,8 @@ fn mix(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What all threads of this process have used (proc(5): fields 14 and 15 of
-/// `stat`, in hundredths of a second).
+/// CPU time that all threads of this process have used (proc(5): fields 14 and 15 of `stat`, in
+/// hundredths of a second).
 fn cpu() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").expect("/proc");
     let after_name = stat.rsplit_once(')').expect("a name in brackets").1;

@@ -18,9 +18,9 @@ pub const ARCHIVE_PART: usize = 1 << 20;
 pub struct NewArchive {
     /// SHA-256 of the unpacked archive, in 64 hexadecimal digits.
     pub hash: String,
-    /// How many bytes it has unpacked.
+    /// Number of its unpacked bytes.
     pub size: u64,
-    /// Who packed it, as user@host.
+    /// The person who packed it, as user@host.
     pub packed_by: String,
     /// When, in milliseconds since 1970.
     pub packed_unix_ms: i64,
@@ -31,18 +31,18 @@ pub struct NewArchive {
 pub struct ArchiveInfo {
     /// SHA-256 of the unpacked archive, in 64 hexadecimal digits.
     pub hash: String,
-    /// How many bytes it has unpacked.
+    /// Number of its unpacked bytes.
     pub size: u64,
-    /// How many bytes it has packed.
+    /// Number of its packed bytes.
     pub packed_size: u64,
-    /// Who packed it first, as user@host.
+    /// The person who packed it first, as user@host.
     pub packed_by: String,
     /// When, in milliseconds since 1970.
     pub packed_unix_ms: i64,
 }
 
 impl ArchiveInfo {
-    /// How many parts its packed bytes have. All but the last have [`ARCHIVE_PART`] bytes.
+    /// Number of parts of its packed bytes. All but the last have [`ARCHIVE_PART`] bytes.
     #[must_use]
     pub const fn parts(&self) -> u64 {
         self.packed_size.div_ceil(ARCHIVE_PART as u64)
@@ -92,7 +92,7 @@ impl Store {
         Ok(known == 0)
     }
 
-    /// What is known of an archive; none if it is not kept.
+    /// Facts about an archive; none if it is not kept.
     ///
     /// # Errors
     ///

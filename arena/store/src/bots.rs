@@ -19,7 +19,7 @@ pub struct NewBot {
     pub name: String,
     /// Its version, as its author calls it.
     pub version: String,
-    /// How to start or reach it, as on the command line.
+    /// Its SPEC: the way to start or reach it, as on the command line.
     pub spec: String,
     /// Its owner.
     pub owner: Option<String>,
@@ -30,12 +30,12 @@ pub struct NewBot {
 /// A bot of the registry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BotRow {
-    /// What was registered.
+    /// The bot as it was registered.
     #[serde(flatten)]
     pub bot: NewBot,
-    /// Whether it has been removed.
+    /// True if it has been removed.
     pub retired: bool,
-    /// Whether its name without a version means this one.
+    /// True if its name without a version means this one.
     pub newest: bool,
 }
 

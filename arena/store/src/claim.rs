@@ -17,8 +17,8 @@ use crate::{
     store::{Location, StoreBase},
 };
 
-/// How often a file that is locked is tried again, and after which pause: whoever asks
-/// whether it is claimed locks it for a moment.
+/// Number of further attempts to lock a file that is locked, and the pause before each: whoever
+/// asks whether it is claimed locks it for a moment.
 const RETRIES: u32 = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -105,7 +105,7 @@ impl Store {
         Ok(claim)
     }
 
-    /// Whether somebody has the right to run a tournament now.
+    /// True if somebody has the right to run a tournament now.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Store {
         Ok(())
     }
 
-    /// Who claimed it last, in words.
+    /// The last one who claimed it, in words.
     async fn claimant(&self, id: TournamentId) -> Result<String, StoreError> {
         let row = sqlx::query("SELECT host, pid FROM claims WHERE tournament = $1")
             .bind(id.0)
@@ -193,7 +193,7 @@ impl Store {
 }
 
 impl Claim {
-    /// Whether it still holds: a session of a database ends with the database's server.
+    /// True if it still holds: a session of a database ends with the database's server.
     pub async fn holds(&mut self) -> bool {
         match &mut self.lock {
             Lock::Session(Some(session)) => session.ping().await.is_ok(),

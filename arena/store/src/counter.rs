@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use referee_core::{FoulKind, Seat};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a counter counts, for one entrant or for the tournament.
+/// Kind of a count, for one entrant or for the tournament.
 ///
 /// In the database and in JSON it is a text such as `ask:12`, `foul:hung-up` or
 /// `excused`. A time falls into a bucket, whose number the arena makes; the store
@@ -58,8 +58,8 @@ pub enum GameEnding {
 pub struct BadCounter(String);
 
 impl Counter {
-    /// Whether it depends on the run that played a game (delays, load), so that
-    /// it can't be computed from the game's record.
+    /// True if it depends on the run that played a game (delays, load), so that it can't be
+    /// computed from the game's record.
     #[must_use]
     pub const fn is_of_the_run(&self) -> bool {
         matches!(

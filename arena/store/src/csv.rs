@@ -6,7 +6,7 @@ use arena_ladder::Entrant;
 
 use crate::{Counter, GameFilter, GameRow, NewEntrant, Store, StoreError, TournamentId};
 
-/// How many games are in memory at once.
+/// Number of games in memory at once.
 const PAGE: u32 = 1000;
 
 impl Store {
@@ -85,7 +85,7 @@ fn cells(game: &GameRow, entrants: &[NewEntrant]) -> Vec<String> {
     cells
 }
 
-/// How many answers of an entrant were excused; 0 for a filler, which counts for nobody.
+/// Number of excused answers of an entrant; 0 for a filler, which counts for nobody.
 fn excused(game: &GameRow, who: Option<Entrant>) -> i64 {
     let counters = game.counters.iter();
     let of = counters.filter(|(whose, counter, _)| {

@@ -2,8 +2,8 @@
 
 use std::{io, sync::Arc};
 
-/// Why the store could not do something. It can be cloned, since a transaction that
-/// fails may have games of many callers.
+/// Reason why the store could not do something. It can be cloned, since a transaction that fails
+/// may have games of many callers.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -12,7 +12,7 @@ pub enum StoreError {
     Open {
         /// Its path, or its URL without the password.
         location: String,
-        /// What went wrong, and what to do.
+        /// Description of the failure, and what to do about it.
         why: String,
     },
     /// The database has tables of another program.
@@ -38,27 +38,27 @@ pub enum StoreError {
     /// The name exists.
     #[error("there is a {what} `{name}` already; choose another {choice}")]
     Exists {
-        /// What has the name.
+        /// Kind of thing that has the name.
         what: &'static str,
         /// The name.
         name: String,
-        /// What to change: the name or the version.
+        /// The choice that must be changed: the name or the version.
         choice: &'static str,
     },
     /// A name that is not allowed.
     #[error("`{name}` can't be the {what}: {why}")]
     BadName {
-        /// What it was for.
+        /// Kind of thing that the name was for.
         what: &'static str,
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// Fault of the name.
         why: &'static str,
     },
     /// There is no such thing.
     #[error("there is no {what} `{name}`")]
     Missing {
-        /// What is missing.
+        /// Kind of the missing thing.
         what: &'static str,
         /// Its name or number.
         name: String,
@@ -86,7 +86,7 @@ pub enum StoreError {
         group: u64,
         /// Its seating.
         seating: u32,
-        /// What is wrong with it.
+        /// Fault of the game.
         why: String,
     },
     /// The text is not a complete export. Nothing of it is stored.
@@ -94,7 +94,7 @@ pub enum StoreError {
     Import {
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Fault of the line.
         why: String,
     },
     /// A value in the database can't be read.
@@ -123,14 +123,14 @@ impl From<io::Error> for StoreError {
     }
 }
 
-/// Whether a unique key existed already.
+/// True if a unique key existed already.
 pub(crate) fn is_taken(error: &sqlx::Error) -> bool {
     error
         .as_database_error()
         .is_some_and(|error| error.is_unique_violation())
 }
 
-/// What has to happen before the same may succeed.
+/// The change that is needed before the same may succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cure {
     /// Others were quicker, or the connection was lost: the same may succeed at once.
@@ -141,18 +141,18 @@ pub enum Cure {
     Disk,
     /// The database's server, or this machine, is away or lacks something.
     Server,
-    /// What was asked for is wrong, or the store is damaged: it does not pass by itself.
+    /// The request is wrong, or the store is damaged: it does not pass by itself.
     Person,
 }
 
 impl Cure {
-    /// Whether it may come by itself. The others are for a person.
+    /// True if it may come by itself. The others are for a person.
     #[must_use]
     pub const fn may_pass(self) -> bool {
         !matches!(self, Self::Person)
     }
 
-    /// What is waited for.
+    /// The thing that is waited for, in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -166,7 +166,7 @@ impl Cure {
 }
 
 impl StoreError {
-    /// What has to happen before the same may succeed. This is the only place that tells
+    /// The change that is needed before the same may succeed. This is the only place that tells
     /// errors which pass from others.
     #[must_use]
     pub fn cure(&self) -> Cure {
@@ -189,7 +189,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the same may succeed later.
+    /// True if the same may succeed later.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         self.cure().may_pass()

@@ -20,7 +20,7 @@ pub(crate) const FORMAT: &str = "bot-arena tournament";
 /// Its version.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// How many games, with their records, are in memory at once.
+/// Number of games, with their records, in memory at once.
 const PAGE: i64 = 200;
 
 #[derive(Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub(crate) struct ExportedTournament {
     pub(crate) reproduction: bool,
     pub(crate) created_unix_ms: i64,
     pub(crate) over_unix_ms: Option<i64>,
-    /// Whether a person ended it before its end.
+    /// True if a person ended it before its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cancelled: bool,
     pub(crate) entrants: Vec<NewEntrant>,

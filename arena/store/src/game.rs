@@ -21,24 +21,24 @@ pub struct GameRow {
     pub group: u64,
     /// Which of the group's games it is, from 0.
     pub seating: u32,
-    /// How many games the group has.
+    /// Number of games of the group.
     pub games_in_group: u32,
     /// The group's match.
     #[serde(rename = "match")]
     pub matchup: MatchId,
-    /// Who plays the group.
+    /// The players of the group.
     pub lineup: Lineup,
-    /// Who sat in each seat, as an index into the lineup.
+    /// The player in each seat, as an index into the lineup.
     pub order: Vec<usize>,
     /// Places from 1; those who share one have the same.
     pub places: Vec<u8>,
     /// Scores in the game's own unit.
     pub scores: Vec<i32>,
-    /// What ended it, in words.
+    /// Reason why it ended, in words.
     pub reason: String,
     /// The fouls that were committed.
     pub fouls: Vec<SeatFoul>,
-    /// How many moves were made.
+    /// Number of moves that were made.
     pub plies: u32,
     /// The total thinking time of each seat, in microseconds.
     pub thought_us: Vec<u64>,
@@ -53,7 +53,7 @@ pub struct GameRow {
     /// The worker that played it, where that was not the arena's own process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-    /// What it adds to the counters of an entrant, or with None of the tournament.
+    /// Its additions to the counters of an entrant, or with None of the tournament.
     pub counters: Vec<(Option<Entrant>, Counter, i64)>,
 }
 
@@ -68,12 +68,12 @@ pub struct FinishedGame {
     pub attempt: u32,
     /// The record, packed by [`pack`](crate::pack).
     pub record: Vec<u8>,
-    /// Whether nothing of it may be told before its group is complete or the tournament
-    /// over: its deal has secrets, and is still to be played from other seats.
+    /// True if nothing of it may be told before its group is complete or the tournament over: its
+    /// deal has secrets, and is still to be played from other seats.
     pub withhold: bool,
 }
 
-/// What the store did with a reported game.
+/// The store's answer to a reported game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reported {
@@ -89,7 +89,7 @@ pub enum Reported {
 /// A report that has been dealt with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredReport {
-    /// What was done with it.
+    /// The store's answer to it.
     pub reported: Reported,
     /// The score of its group, where it counts and its group is complete with what was stored
     /// together with it.

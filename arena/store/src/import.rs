@@ -11,20 +11,19 @@ use crate::{
     pack, report,
 };
 
-/// How much the first line may hold: the most entrants and the longest list of openings.
+/// Bounds of the first line: the most entrants and the longest list of openings.
 const TOURNAMENT: JsonBounds = JsonBounds {
     bytes: 64 * 1024 * 1024,
     depth: 2 * JsonBounds::SETUP.depth,
     values: 2_000_000,
 };
-/// How much the line of a game may hold. Its record is one text, with a backslash before
-/// many a character.
+/// Bounds of the line of a game. Its record is one text, with a backslash before many a character.
 const GAME: JsonBounds = JsonBounds {
     bytes: 2 * pack::LARGEST as usize + 1024 * 1024,
     depth: 16,
     values: 10_000,
 };
-/// How many games are in memory at once.
+/// Number of games in memory at once.
 const AT_ONCE: usize = 200;
 
 impl Store {

@@ -18,7 +18,7 @@ pub struct ChunkKey {
     pub matchup: MatchId,
     /// The number of its first group.
     pub first_group: u64,
-    /// How many groups it has; their numbers are consecutive.
+    /// Number of its groups; their numbers are consecutive.
     pub groups: u64,
     /// The seating that is played, or None for all of them.
     pub seating: Option<u32>,
@@ -31,12 +31,12 @@ pub struct Lease {
     pub chunk: ChunkKey,
     /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// Who has it.
+    /// The holder of the lease.
     #[serde(flatten)]
     pub holder: LeaseHolder,
 }
 
-/// Who has a lease, and until when.
+/// The holder of a lease, and the end of its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseHolder {
     /// The worker.

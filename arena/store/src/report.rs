@@ -18,7 +18,7 @@ use crate::{
     sql::{Statement, json, lineup, lineup_text, list, number, unlist},
 };
 
-/// How many games are written by one statement: SQLite allows 32,766 values in it.
+/// Number of games that are written by one statement: SQLite allows 32,766 values in it.
 const AT_ONCE: usize = 500;
 
 type GroupAndSeating = (u64, u32);

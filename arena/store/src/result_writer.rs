@@ -22,8 +22,8 @@ pub struct CommitPacing {
     /// With this many games waiting, they are committed at once. If callers wait for
     /// the answer before they play on, the number of games played at once suffices.
     pub most_waiting: usize,
-    /// How long a transaction is tried again while the database can't take it. Then all who
-    /// wait for it are told.
+    /// Longest time in which a transaction is tried again while the database can't take it. Then
+    /// all who wait for it are told.
     pub patience: Duration,
 }
 
@@ -40,13 +40,13 @@ impl Default for CommitPacing {
 /// A transaction of a [`ResultWriter`], for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// How many games were in it.
+    /// Number of games in it.
     pub games: usize,
-    /// How long the first of them waited for the transaction to begin.
+    /// Time that the first of them waited for the transaction to begin.
     pub waited: Duration,
-    /// How long the transaction took, with its retries.
+    /// Duration of the transaction, with its retries.
     pub took: Duration,
-    /// Whether it succeeded.
+    /// True if it succeeded.
     pub stored: bool,
 }
 
@@ -252,7 +252,7 @@ impl WriterTask {
     }
 }
 
-/// What goes into the next transaction.
+/// Content of the next transaction.
 #[derive(Default)]
 struct Batch {
     games: Vec<FinishedGame>,
@@ -281,7 +281,7 @@ impl Batch {
         }
     }
 
-    /// Whether nothing more will come.
+    /// True if nothing more will come.
     fn is_last(&self) -> bool {
         !self.closed.is_empty()
     }

@@ -24,7 +24,7 @@ pub struct ScoredGroup {
     /// Its match.
     #[serde(rename = "match")]
     pub matchup: MatchId,
-    /// Who played.
+    /// The players of the group.
     pub lineup: Lineup,
     /// Its score, with its number.
     pub score: GroupScore,
@@ -43,15 +43,15 @@ pub struct FirstFoul {
     pub foul: Foul,
 }
 
-/// How many games differ from each other. A game that a bot did not start has no move, so
+/// Number of games that differ from each other. A game that a bot did not start has no move, so
 /// such games are all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DistinctGames {
-    /// How many different games there are.
+    /// Number of different games.
     pub of_all: u64,
-    /// How many games have a move.
+    /// Number of games that have a move.
     pub with_moves: u64,
-    /// How many different games there are among those.
+    /// Number of different games among those.
     pub of_those_with_moves: u64,
 }
 
@@ -216,8 +216,8 @@ impl Store {
         Ok(counters)
     }
 
-    /// How many different games there are, judged by [`GameRow::course`], apart from those
-    /// that are withheld.
+    /// Number of different games, judged by [`GameRow::course`], apart from those that are
+    /// withheld.
     ///
     /// # Errors
     ///

@@ -50,7 +50,7 @@ impl StoreTlsFiles {
 }
 
 impl ServerUrl {
-    /// Whether it is meant to be one.
+    /// True if it is meant to be one.
     pub(crate) fn is_one(url: &str) -> bool {
         url.starts_with("postgres://") || url.starts_with("postgresql://")
     }
@@ -102,12 +102,12 @@ impl ServerUrl {
         &self.shown
     }
 
-    /// How to connect to it.
+    /// The options to connect to it.
     pub(crate) const fn options(&self) -> &AnyConnectOptions {
         &self.options
     }
 
-    /// Why there is no connection, with a hint for the person who gave the URL.
+    /// Reason why there is no connection, with a hint for the person who gave the URL.
     pub(crate) fn advice(&self, error: &sqlx::Error) -> String {
         let code = error.as_database_error().and_then(|error| error.code());
         match (error, code.as_deref()) {
@@ -126,7 +126,7 @@ impl ServerUrl {
         }
     }
 
-    /// What to do when the server does not let us in.
+    /// Advice for a server that does not let us in.
     fn advice_on_refusal(&self) -> &'static str {
         match &self.files.identity {
             _ if !has_tls(self.mode) => {

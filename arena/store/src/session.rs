@@ -16,7 +16,7 @@ use sqlx::{
 
 use crate::{FaultMoment, StatementFault, StoreError};
 
-/// How long a database may take to roll back. A server that does not answer would keep the
+/// Longest time that a database may take to roll back. A server that does not answer would keep the
 /// place of the connection in its pool.
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(5);
 
@@ -42,7 +42,7 @@ impl PooledConnection {
         })
     }
 
-    /// Whether it leads to SQLite, and not to PostgreSQL.
+    /// True if it leads to SQLite, and not to PostgreSQL.
     pub(crate) fn is_sqlite(&self) -> bool {
         self.connection.backend_name() == "SQLite"
     }
@@ -168,7 +168,7 @@ impl<'c> Executor<'c> for &'c mut PooledConnection {
 pub(crate) struct Transaction {
     /// None when it has ended.
     session: Option<PooledConnection>,
-    /// Whether its connection is the only one, with which the database would be gone.
+    /// True if its connection is the only one, with which the database would be gone.
     is_only_one: bool,
 }
 

@@ -21,7 +21,7 @@ impl FaultMoment {
     pub const ALL: [Self; 3] = [Self::Before, Self::Ends, Self::After];
 }
 
-/// What happens to a statement instead of what the database would do, in a test.
+/// A fault of a statement in a test, in place of the database's answer.
 #[derive(Clone, Copy, Debug)]
 pub struct StatementFault {
     /// When it fails.

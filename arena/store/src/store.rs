@@ -46,7 +46,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
 /// The migrator's table. A database with this table is one of ours.
 const VERSIONS: &str = "arena_store_versions";
 
-/// How long a database may take to answer when it is opened.
+/// Longest time that a database may take to answer when it is opened.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The settings of every connection to SQLite. With `synchronous = FULL` a commit
@@ -80,7 +80,7 @@ pub(crate) struct StoreBase {
     faults: OnceLock<Arc<StatementFaults>>,
 }
 
-/// Where the database is, which also tells its SQL dialect.
+/// Location of the database, which also tells its SQL dialect.
 #[derive(Debug)]
 pub(crate) enum Location {
     File(PathBuf),
@@ -150,14 +150,14 @@ impl Store {
         assert!(set.is_ok(), "faults are set once");
     }
 
-    /// Where the database is, without a password.
+    /// Location of the database, without a password.
     #[must_use]
     pub fn location(&self) -> String {
         self.base.location.shown()
     }
 
-    /// How many bytes may still be written on the disk of its file. None where there is no file,
-    /// or the system does not say it.
+    /// Number of bytes that may still be written on the disk of its file. None where there is no
+    /// file, or the system does not say it.
     #[must_use]
     pub fn room(&self) -> Option<u64> {
         let Location::File(path) = &self.base.location else {

@@ -52,7 +52,7 @@ pub enum TournamentState {
     Cancelled,
 }
 
-/// What a person has asked of the arena that plays all tournaments of a store.
+/// A person's request to the arena that plays all tournaments of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wish {
@@ -102,7 +102,7 @@ impl TournamentState {
         all.into_iter().find(|state| state.word() == word)
     }
 
-    /// Whether no game is played any more and its root is public.
+    /// True if no game is played any more and its root is public.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Over | Self::Cancelled)
@@ -118,7 +118,7 @@ pub struct NewEntrant {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// How to start or reach it.
+    /// Its SPEC: the way to start or reach it.
     pub spec: String,
     /// Its owner.
     pub owner: Option<String>,
@@ -158,7 +158,7 @@ pub struct NewTournament {
     pub definition: Value,
     /// The root that all seeds are derived from.
     pub root: Root,
-    /// Whether the root was typed, to reproduce games.
+    /// True if the root was typed, to reproduce games.
     pub reproduction: bool,
     /// The entrants: an entrant's number is its index in this list.
     pub entrants: Vec<NewEntrant>,
@@ -184,7 +184,7 @@ pub struct Tournament {
     /// The root, which is secret until the tournament is over. None after the import
     /// of an export that was made before that.
     pub root: Option<Root>,
-    /// Whether the root was typed.
+    /// True if the root was typed.
     pub reproduction: bool,
     /// The entrants, by number.
     pub entrants: Vec<NewEntrant>,
@@ -194,11 +194,11 @@ pub struct Tournament {
     pub created_unix_ms: i64,
     /// When it ended and its root became public, in milliseconds since 1970.
     pub over_unix_ms: Option<i64>,
-    /// What a person has asked of the arena that plays all tournaments.
+    /// A person's request to the arena that plays all tournaments.
     pub wish: Option<Wish>,
     /// Tournaments of a higher priority are played first.
     pub priority: i64,
-    /// What it waits for, in words, where no worker can play it.
+    /// The thing that it waits for, in words, where no worker can play it.
     pub waits: Option<String>,
 }
 
@@ -211,7 +211,7 @@ pub struct QueuedTournament {
     pub name: String,
     /// Its state.
     pub state: TournamentState,
-    /// What was asked for.
+    /// The request for it.
     pub wish: Wish,
     /// Tournaments of a higher priority are played first.
     pub priority: i64,
@@ -230,9 +230,9 @@ pub struct TournamentSummary {
     pub state: TournamentState,
     /// When it was created, in milliseconds since 1970.
     pub created_unix_ms: i64,
-    /// How many of its games are stored.
+    /// Number of its stored games.
     pub games: u64,
-    /// What a person has asked of the arena that plays all tournaments.
+    /// A person's request to the arena that plays all tournaments.
     pub wish: Option<Wish>,
     /// Tournaments of a higher priority are played first.
     pub priority: i64,
@@ -480,7 +480,7 @@ impl Store {
         }
     }
 
-    /// How many games of a tournament are stored.
+    /// Number of stored games of a tournament.
     ///
     /// # Errors
     ///

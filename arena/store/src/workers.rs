@@ -9,10 +9,10 @@ use crate::{
     sql::{damaged, json, number},
 };
 
-/// How long what is known of a process is kept after it was seen last, in milliseconds.
+/// Time for which the data of a process are kept after it was seen last, in milliseconds.
 const KEPT_MS: i64 = 7 * 24 * 3600 * 1000;
 
-/// Who may work.
+/// A worker that has been added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerRow {
     /// Its name.
@@ -23,13 +23,13 @@ pub struct WorkerRow {
     pub created_unix_ms: i64,
     /// When its token ends to be valid, in milliseconds since 1970.
     pub expires_unix_ms: Option<i64>,
-    /// Whether it was taken out by a person.
+    /// True if it was taken out by a person.
     pub revoked: bool,
-    /// Why it may not work any more, where it reported a game that was not played so.
+    /// Reason why it may not work any more, where it reported a game that was not played so.
     pub shut_out: Option<String>,
 }
 
-/// What is known of one process of a worker.
+/// Data of one process of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerSession {
     /// Its session.
@@ -52,29 +52,29 @@ pub struct WorkerStatus {
     pub host: String,
     /// The version of its program.
     pub program: String,
-    /// How many cores its games may use.
+    /// Number of cores that its games may use.
     pub cores: u32,
-    /// How much memory the machine has, in MiB; 0 where it is not known.
+    /// Memory of the machine, in MiB; 0 where it is not known.
     pub memory_mib: u64,
-    /// How many games it plays at once.
+    /// Number of games that it plays at once.
     pub games_at_once: u32,
-    /// What packed bots may need.
+    /// Names of the things that it provides to packed bots.
     pub provides: Vec<String>,
     /// The walls around its bots that hold, in words.
     pub isolation: String,
-    /// Whether its stream is open.
+    /// True if its stream is open.
     pub connected: bool,
-    /// How many games it is playing.
+    /// Number of games that it is playing.
     pub running: u32,
-    /// How many chunks it has.
+    /// Number of its leased chunks.
     pub leases: u32,
-    /// How many of its games count.
+    /// Number of its games that count.
     pub accepted: u64,
-    /// How many it reported again.
+    /// Number of games that it reported again.
     pub duplicate: u64,
-    /// How many came too late.
+    /// Number of reports that came too late.
     pub stale: u64,
-    /// How many were refused, because their records do not prove them.
+    /// Number of reports that were refused, because their records do not prove them.
     pub refused: u64,
     /// Its games in the last minute.
     pub games_last_minute: u64,
@@ -232,7 +232,7 @@ impl Store {
         change.commit().await
     }
 
-    /// What is known of the workers' processes, by worker, the newest first.
+    /// Data of the workers' processes, by worker, the newest first.
     ///
     /// # Errors
     ///

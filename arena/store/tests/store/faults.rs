@@ -215,7 +215,7 @@ fn a_full_disk_stops_a_store_until_there_is_room_again() {
     );
 }
 
-/// Where the small disk is.
+/// Name of the variable that has the path of the small disk.
 const SMALL: &str = "ARENA_TEST_SMALL_DISK";
 
 fn is_root() -> bool {

@@ -1,4 +1,4 @@
-//! What is printed as JSON is read as what it was.
+//! JSON that is printed is read back as the same value.
 
 use std::fmt::Debug;
 

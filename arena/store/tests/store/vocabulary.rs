@@ -1,5 +1,4 @@
-//! What the tests are written with: databases that are thrown away, tournaments
-//! and games.
+//! Helpers of the tests: databases that are thrown away, tournaments and games.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -90,8 +89,8 @@ impl Home {
     }
 }
 
-/// Where PostgreSQL is. A test that can't find it fails: otherwise nobody would
-/// see that half of the tests were not run.
+/// URL of PostgreSQL. A test that can't find it fails: otherwise nobody would see that half of the
+/// tests were not run.
 fn server() -> String {
     std::env::var("ARENA_TEST_POSTGRES").expect(
         "these tests need PostgreSQL: `cargo xtask test` starts one for them \
