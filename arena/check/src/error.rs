@@ -1,4 +1,4 @@
-//! Why a check can't go on.
+//! Reasons why a check can't go on.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use referee_bots::NotRunning;
 use referee_core::{Foul, SetupError};
 use tokio::task::JoinError;
 
-/// Why a check can't go on. It is never the bot's fault.
+/// Reason why a check can't go on. It is never the bot's fault.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// A folder for a bot's socket can't be made.
@@ -27,7 +27,7 @@ pub enum CheckError {
     Measure(#[from] JoinError),
 }
 
-/// Why a stage ends before its end.
+/// Reason why a stage ends before its end.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Halt {
     /// We failed.

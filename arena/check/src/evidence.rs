@@ -1,20 +1,20 @@
-//! What was seen of a bot, as data. The words are made by who shows them.
+//! Observations of a bot, as data. The words are made by who shows them.
 
 use std::time::Duration;
 
 use referee::{Health, LeftBehind};
 use referee_core::{Foul, Seat};
 
-/// What was seen instead of what was expected.
+/// The observed behaviour, which is not the expected one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Evidence {
     /// A foul.
     Foul(ObservedFoul),
     /// It was ready so late.
     ReadyAfter {
-        /// How long it took.
+        /// Time that it took.
         took: Duration,
-        /// How long it may take.
+        /// Longest time that it may take.
         limit: Duration,
     },
     /// It answered GameStart with something other than Ready.
@@ -29,9 +29,9 @@ pub enum Evidence {
     Health {
         /// The name of the service; empty for the whole server.
         service: String,
-        /// What it says.
+        /// Its answer to the health check.
         reply: Health,
-        /// How long it had.
+        /// Time that it had to answer.
         limit: Duration,
     },
     /// Reflection does not list the service of the game.
@@ -49,9 +49,9 @@ pub enum Evidence {
     },
     /// An answer came close to the limit.
     SlowAnswer {
-        /// How long it took.
+        /// Time that it took.
         thought: Duration,
-        /// How long it may take.
+        /// Longest time that it may take.
         limit: Duration,
     },
     /// Its answers took longer than a shorter limit that the questions said.
@@ -65,7 +65,7 @@ pub enum Evidence {
     StillThinking {
         /// So long after it.
         after: Duration,
-        /// How much more of a core than before, from 0; 1 is a whole core.
+        /// Use of a core beyond that before, from 0; 1 is a whole core.
         cores: f64,
     },
     /// Its memory has grown steadily.
@@ -77,7 +77,7 @@ pub enum Evidence {
     },
     /// It did not end after SIGTERM.
     StillRunning {
-        /// How long it had.
+        /// Time that it had to end.
         limit: Duration,
     },
     /// Processes that it had started were left when it had ended.
@@ -94,9 +94,9 @@ pub enum Evidence {
 /// A foul and the circumstances of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedFoul {
-    /// What the bot did wrong.
+    /// The bot's foul.
     pub foul: Foul,
-    /// What it was asked last, where it was asked something.
+    /// The last question to the bot, where it was asked something.
     pub question: Option<AskedQuestion>,
     /// In which circumstances.
     pub circumstance: Circumstance,
@@ -126,21 +126,21 @@ pub enum Circumstance {
     Beginnings(Vec<(&'static str, Seat)>),
     /// In a game that it was resumed in.
     Resumed {
-        /// How many answers of its own it was sent.
+        /// Number of its own answers that it was sent.
         answers: usize,
         /// Its seat.
         seat: Seat,
     },
     /// In one of several games at once.
     AtOnce {
-        /// How many games.
+        /// Number of games.
         games: usize,
-        /// How many of them had a foul.
+        /// Number of games that had a foul.
         fouls: usize,
     },
     /// In a game after so many streams were cancelled.
     AfterCancelled {
-        /// How many.
+        /// Number of streams.
         streams: usize,
     },
     /// While streams were cancelled.
@@ -149,7 +149,7 @@ pub enum Circumstance {
     AfterGame,
 }
 
-/// What a bot said to a service that it does not have.
+/// A bot's reaction to a call of a service that it does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnknownServiceReply {
     /// It committed a foul.

@@ -1,4 +1,4 @@
-//! What all stages need: a process of the bot, and games with it.
+//! Common needs of all stages: a process of the bot, and games with it.
 
 use std::{
     slice,
@@ -21,10 +21,10 @@ use crate::{
     subject::{Subject, finding, observed},
 };
 
-/// How long a bot may take to answer what every gRPC server answers at once.
+/// Longest time that a bot may take to answer what every gRPC server answers at once.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// What is checked, and how closely.
+/// Subject and depth of a check.
 #[derive(Clone)]
 pub struct CheckOptions {
     /// The games; those that the bot serves where there are none here.
@@ -39,7 +39,7 @@ pub struct CheckOptions {
     pub quick: bool,
     /// Decides the deals.
     pub root: Root,
-    /// Where the records of games with a foul are kept.
+    /// Folder for the records of games with a foul.
     pub records: Option<RecordFolder>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Examiner<'a> {
     pub(crate) host: Host<'a>,
     pub(crate) entry: &'a Entry,
     pub(crate) options: &'a CheckOptions,
-    /// How many games have been begun.
+    /// Number of games that have been begun.
     pub(crate) games: u64,
     /// Streams that nobody waits for while they close.
     closing: TaskTracker,
@@ -73,7 +73,7 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Whether it takes connections and does not answer at all.
+    /// True if it takes connections and does not answer at all.
     pub(crate) async fn is_silent(&mut self) -> Result<bool, CheckError> {
         let within = AT_ONCE.min(self.options.limits.start);
         match self.host.probe().await {

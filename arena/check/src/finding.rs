@@ -10,20 +10,20 @@ use crate::evidence::Evidence;
 /// Something that is wrong with a bot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What.
+    /// Name of the finding.
     pub name: FindingName,
     /// The names of the games in which it was found; none where it is of the program.
     pub games: Vec<&'static str>,
-    /// What was seen instead of what was expected.
+    /// The observed behaviour, which is not the expected one.
     pub evidence: Evidence,
     /// The record of a game that shows it, where it was kept.
     pub record: Option<PathBuf>,
-    /// What the bot knew of the position when it committed the foul.
+    /// The bot's view of the position when it committed the foul.
     pub position: Option<Scene>,
     /// The last lines that the bot had printed by then.
     pub last_output: Vec<String>,
-    /// Whether the bot may keep the game in globals from its first move on, and its SPEC does
-    /// not say so: it fails where a game begins in the middle, and nowhere else.
+    /// True if the bot may keep the game in globals from its first move on, and its SPEC does not
+    /// say so: it fails where a game begins in the middle, and nowhere else.
     pub may_keep_globals: bool,
 }
 
@@ -35,8 +35,8 @@ impl Finding {
     }
 }
 
-/// How to fix it in code that is behind an adapter of ours, where that is not what the
-/// catalogue says: such code has no streams, no Ready and no limits.
+/// Advice to fix it in code that is behind an adapter of ours, where the catalogue's advice does
+/// not fit: such code has no streams, no Ready and no limits.
 #[must_use]
 pub const fn fix_behind_adapter(name: FindingName) -> Option<&'static str> {
     Some(match name {
@@ -68,7 +68,7 @@ pub const fn fix_behind_adapter(name: FindingName) -> Option<&'static str> {
     })
 }
 
-/// What a foul in a game is found to be.
+/// Name of the finding for a foul in a game.
 pub(crate) const fn name_of_foul(kind: FoulKind) -> FindingName {
     match kind {
         FoulKind::Unreachable => FindingName::Unreachable,

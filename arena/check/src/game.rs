@@ -22,8 +22,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::{error::CheckError, evidence::AskedQuestion};
 
-/// What a later version of the protocol may add to a call: a number in field 1000
-/// and a text in field 1001.
+/// Fields that a later version of the protocol may add to a call: a number in field 1000 and a text
+/// in field 1001.
 const UNKNOWN_FIELDS: &[u8] = &[0xC0, 0x3E, 1, 0xCA, 0x3E, 3, b'n', b'e', b'w'];
 /// A notice that is unknown today: an empty message in field 999.
 const UNKNOWN_NOTICE: &[u8] = &[0xBA, 0x3E, 0];
@@ -32,7 +32,7 @@ const UNKNOWN_NOTICE: &[u8] = &[0xBA, 0x3E, 0];
 /// waits for a core.
 const WATCHED_PART: u32 = 10;
 
-/// What is played, and where the bot sits.
+/// The game that is played, and the bot's seat in it.
 #[derive(Clone)]
 pub(crate) struct GameSetting {
     pub(crate) kind: &'static dyn GameKind,
@@ -40,7 +40,7 @@ pub(crate) struct GameSetting {
     pub(crate) seed: Seed,
     /// The bot's seat.
     pub(crate) seat: Seat,
-    /// What the bot is called.
+    /// The bot's name in the game.
     pub(crate) name: String,
     pub(crate) id: String,
     pub(crate) limits: Limits,
@@ -48,7 +48,7 @@ pub(crate) struct GameSetting {
     pub(crate) closing: TaskTracker,
 }
 
-/// What is unusual about how a game is played.
+/// Deviations from the usual way to play a game.
 #[derive(Clone, Default)]
 pub(crate) struct PlayOptions {
     /// After so many answers of the bot the other seats leave; with 0 at the start.
@@ -69,30 +69,30 @@ pub(crate) struct PlayOptions {
     pub(crate) hasty: bool,
 }
 
-/// What was seen of a game.
+/// Observations of a game.
 #[derive(Default)]
 pub(crate) struct GameSeen {
-    /// How long it took until Ready.
+    /// Time until Ready.
     pub(crate) ready_after: Duration,
     pub(crate) ready: Option<ReadyAnswer>,
-    /// What the bot did wrong.
+    /// The bot's foul.
     pub(crate) foul: Option<Foul>,
     /// The foul of a bot whose process ended before Ready.
     pub(crate) gone: Option<Foul>,
-    /// What the bot was asked last.
+    /// The last question to the bot.
     pub(crate) question: Option<AskedQuestion>,
-    /// What the bot knew of the position when it committed its foul; what everybody sees of
-    /// it in a game that it was resumed in.
+    /// The bot's view of the position when it committed its foul; the public view in a game that it
+    /// was resumed in.
     pub(crate) position: Option<Scene>,
-    /// How long each answer took.
+    /// Time that each answer took.
     pub(crate) thoughts: Vec<Duration>,
     /// The same without what the bot waited for a core, which a busy machine decides.
     pub(crate) own_thoughts: Vec<Duration>,
-    /// How often each call was sent.
+    /// Number of times that each call was sent.
     pub(crate) calls: BTreeMap<String, u64>,
-    /// How the bot ended its stream; none where nobody waited for it.
+    /// The way in which the bot ended its stream; none where nobody waited for it.
     pub(crate) closed: Option<Closed>,
-    /// Whether the other seats left before the rules ended the game.
+    /// True if the other seats left before the rules ended the game.
     pub(crate) cut_short: bool,
     pub(crate) record: Option<Record>,
     pub(crate) fork: Option<ForkedGame>,
@@ -137,7 +137,7 @@ pub(crate) async fn play(
     playing.play().await
 }
 
-/// How often a game is resumed at most until the first answer of the bot can be judged.
+/// Largest number of times that a game is resumed until the first answer of the bot can be judged.
 const RESUMED: u32 = 3;
 
 /// Resumes a game in the middle, on a new stream, and plays on.
@@ -181,7 +181,7 @@ struct GameInProgress<'a> {
     resumption: Option<&'a mut Resumption>,
     /// The bot's process, where we started it.
     process: Option<u32>,
-    /// Why it can't go on, though that is not the bot's fault.
+    /// Reason why it can't go on, though that is not the bot's fault.
     lost: Option<Shortage>,
     seen: GameSeen,
 }

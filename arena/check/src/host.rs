@@ -17,7 +17,7 @@ pub(crate) struct Host<'a> {
     death: Option<Death>,
 }
 
-/// How a process ended that nobody had stopped.
+/// The end of a process that nobody had stopped.
 pub(crate) struct Death {
     pub(crate) foul: Foul,
     /// The game that it was ready for last.
@@ -47,7 +47,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Whether we start its processes.
+    /// True if we start its processes.
     pub(crate) fn is_started_by_us(&self) -> bool {
         self.entry.is_started_by_us()
     }
@@ -95,8 +95,7 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// How a process ended that nobody had stopped, if this was noticed since the last
-    /// call.
+    /// The end of a process that nobody had stopped, if this was noticed since the last call.
     pub(crate) const fn take_death(&mut self) -> Option<Death> {
         self.death.take()
     }
@@ -126,7 +125,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Whether its process was ready for a game before.
+    /// True if its process was ready for a game before.
     pub(crate) fn is_proven(&self) -> bool {
         let running = self.running.as_ref();
         running.is_some_and(|one| one.ready_for.is_some())
@@ -139,8 +138,7 @@ impl<'a> Host<'a> {
         self.renew().await;
     }
 
-    /// Whether its process has ended, or does in a moment: its connection breaks
-    /// first.
+    /// True if its process has ended, or does in a moment: its connection breaks first.
     pub(crate) async fn has_ended(&self) -> bool {
         const A_MOMENT: Duration = Duration::from_millis(200);
         let running = self.running.as_ref();

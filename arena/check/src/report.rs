@@ -1,4 +1,4 @@
-//! What comes of a check: of each stage, and in the end.
+//! Results of a check: of each stage, and in the end.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -17,33 +17,33 @@ pub trait CheckObserver: Send {
     fn stage_ended(&mut self, report: &StageReport);
 }
 
-/// What came of one stage.
+/// Result of one stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageReport {
     /// The game's name; none where the stage is of the program.
     pub game: Option<&'static str>,
     /// Which stage.
     pub stage: CheckStage,
-    /// What came of it.
+    /// Its result.
     pub outcome: StageOutcome,
 }
 
-/// What was found and measured in a stage.
+/// Findings and figures of a stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageOutcome {
-    /// Why it was skipped, where it was.
+    /// Reason why it was skipped, where it was.
     pub skipped: Option<SkipCause>,
-    /// What is wrong.
+    /// The faults that were found.
     pub findings: Vec<Finding>,
-    /// What the bot says of itself, in the stage `start`.
+    /// The bot's statements about itself, in the stage `start`.
     pub ready: Option<ReadyAnswer>,
-    /// How often each call was sent, in the stage `calls`; 0 for one that was not.
+    /// Number of times that each call was sent, in the stage `calls`; 0 for one that was not.
     pub calls: Option<BTreeMap<String, u64>>,
-    /// What was counted and measured; the figures say in which unit.
+    /// Counts and measurements; the figures say in which unit.
     pub figures: BTreeMap<StageFigure, u64>,
 }
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckReport {
     /// Everything that was found. What was found in several games is here once.
@@ -51,7 +51,7 @@ pub struct CheckReport {
     /// The median of how long its answers took in whole games, over the games that it plays
     /// the longest one; none where it was asked nothing.
     pub usual_thought: Option<Duration>,
-    /// Whether it was stopped before the end: then this is no verdict.
+    /// True if it was stopped before the end: then this is no verdict.
     pub is_stopped: bool,
 }
 
@@ -100,7 +100,7 @@ impl StageOutcome {
 }
 
 impl CheckReport {
-    /// How many findings are so bad.
+    /// Number of findings of this severity.
     #[must_use]
     pub fn count(&self, severity: FindingSeverity) -> usize {
         let findings = self.findings.iter();
@@ -109,7 +109,7 @@ impl CheckReport {
             .count()
     }
 
-    /// Whether the bot is fit to enter; `strict` where warnings make it unfit.
+    /// True if the bot is fit to enter; `strict` where warnings make it unfit.
     #[must_use]
     pub fn is_fit(&self, strict: bool) -> bool {
         self.count(FindingSeverity::Fault) == 0

@@ -190,7 +190,7 @@ impl CheckRun<'_> {
         report.outcome
     }
 
-    /// Whether the bot could not be reached any more, and we can't start it again.
+    /// True if the bot could not be reached any more, and we can't start it again.
     fn is_gone(&self, outcome: &StageOutcome) -> bool {
         let gone = [FindingName::Unreachable, FindingName::NoReady];
         let mut findings = outcome.findings.iter();

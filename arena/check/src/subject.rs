@@ -16,15 +16,15 @@ use crate::{
 pub(crate) struct Subject {
     pub(crate) kind: &'static dyn GameKind,
     pub(crate) ready: ReadyAnswer,
-    /// How long each answer took in whole games.
+    /// Time that each answer took in whole games.
     pub(crate) thoughts: Vec<Duration>,
     /// The same without what it waited for a core.
     pub(crate) own_thoughts: Vec<Duration>,
-    /// How often each call was sent.
+    /// Number of times that each call was sent.
     pub(crate) calls: BTreeMap<String, u64>,
-    /// How many of its streams it ended in time.
+    /// Number of its streams that it ended in time.
     pub(crate) closed: u32,
-    /// How many of its streams it did not end in time.
+    /// Number of its streams that it did not end in time.
     pub(crate) open: u32,
     /// The game that it was sent the start of first.
     pub(crate) first: GameSetting,
@@ -64,7 +64,7 @@ impl Subject {
         Seat::all(self.kind.info().seats)
     }
 
-    /// How many games a process plays at once, as it says.
+    /// Number of games that a process plays at once, as it says.
     pub(crate) fn max_games(&self) -> usize {
         match self.ready.max_games {
             Some(games) if games > 0 && !self.one_at_a_time => games as usize,
@@ -98,7 +98,7 @@ impl Subject {
         Some(self.finding(FindingName::AfterGameOver, foul))
     }
 
-    /// Whether to stop waiting for streams that it does not end: after the second one.
+    /// True if nobody waits any longer for streams that it does not end: after the second one.
     pub(crate) const fn is_hasty(&self) -> bool {
         self.open > 2
     }

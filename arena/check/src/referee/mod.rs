@@ -21,9 +21,9 @@ use self::{local::LocalReferee, remote::RemoteReferee};
 pub const SEATS: [Seat; 2] = [Seat::new(0), Seat::new(1)];
 /// The same deals every time.
 const SEED: [u8; 32] = [7; 32];
-/// How many villains are tried at once: most of them only wait.
+/// Number of villains that are tried at once: most of them only wait.
 const AT_ONCE: usize = 8;
-/// What the honest bot, and a villain for another referee, is started with.
+/// Options to start the honest bot with, and a villain for another referee.
 const OPTIONS: BotOptions = BotOptions {
     start_limit: Duration::from_secs(30),
     memory_limit: None,
@@ -34,7 +34,7 @@ const OPTIONS: BotOptions = BotOptions {
 /// A bot that misbehaves in one way, and the game in which it shows it.
 #[derive(Clone, Debug)]
 pub struct VillainCase {
-    /// How it is started; named as in the catalogue of villains.
+    /// The villain's SPEC; named as in the catalogue of villains.
     pub entry: Entry,
     /// The foul that it commits; none where it commits none.
     pub expected: Option<FoulKind>,
@@ -42,7 +42,7 @@ pub struct VillainCase {
     pub setup: serde_json::Value,
     /// The limits of the game.
     pub limits: Limits,
-    /// What the referee of this process starts it with.
+    /// Options for its start by the referee of this process.
     pub options: BotOptions,
 }
 
@@ -67,36 +67,36 @@ pub enum RefereeUnderTest {
     },
     /// One that runs as `referee serve`.
     Remote {
-        /// Where it listens.
+        /// The address at which it listens.
         address: Address,
         /// The name or address by which it knows this machine.
         host: String,
     },
 }
 
-/// What the referee said to a villain, by seat.
+/// The referee's statements on a villain, by seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VillainResult {
     /// The villain's name.
     pub name: String,
     /// The foul that was expected.
     pub expected: Option<FoulKind>,
-    /// What it said in each of [`SEATS`].
+    /// The statements on the games in each of [`SEATS`].
     pub seats: [VillainGame; 2],
 }
 
-/// What the referee said of one game.
+/// The referee's statement on one game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VillainGame {
     /// The villain's foul, if there is one.
     pub foul: Option<Foul>,
-    /// What ended the game, as the game says; none where the game is void.
+    /// Reason why the game ended, as the game says; none where the game is void.
     pub reason: Option<String>,
     /// The foul of the honest bot; there should be none.
     pub honest_foul: Option<Foul>,
 }
 
-/// Why a referee can't be checked.
+/// Reason why a referee can't be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum RefereeError {
     /// Nothing answers at the address of the referee.
@@ -104,7 +104,7 @@ pub enum RefereeError {
     NotReached {
         /// The address.
         address: Address,
-        /// Why not.
+        /// Reason why nothing answers.
         why: String,
     },
     /// The villains' ports can't be opened there.
@@ -112,7 +112,7 @@ pub enum RefereeError {
     Host {
         /// The name or address of this machine.
         host: String,
-        /// Why not.
+        /// The error of the listener.
         error: std::io::Error,
     },
     /// The referee did not play the game: what it did, or did not do.
@@ -126,7 +126,7 @@ pub enum RefereeError {
     NotStarted {
         /// Its name.
         name: String,
-        /// Why not.
+        /// Reason why it could not be started.
         error: StartError,
     },
     /// A folder for a bot's socket can't be made.
@@ -140,7 +140,7 @@ pub enum RefereeError {
     Play {
         /// The game.
         game_id: String,
-        /// Why not.
+        /// Reason why the game could not be played.
         #[source]
         error: referee::GameError,
     },
@@ -241,13 +241,13 @@ impl VillainGame {
         }
     }
 
-    /// Whether it is void.
+    /// True if it is void.
     #[must_use]
     pub const fn is_void(&self) -> bool {
         self.foul.is_none() && self.reason.is_none()
     }
 
-    /// Whether the referee said what was expected.
+    /// True if the referee's statement was the expected one.
     #[must_use]
     pub fn holds(&self, expected: Option<FoulKind>) -> bool {
         let foul = self.foul.as_ref().map(Foul::kind);
@@ -256,7 +256,7 @@ impl VillainGame {
 }
 
 impl VillainResult {
-    /// Whether the referee said what was expected in both seats.
+    /// True if the referee's statement was the expected one in both seats.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.seats.iter().all(|game| game.holds(self.expected))

@@ -17,13 +17,14 @@ use tonic::{Status, transport::Channel};
 
 use super::{OPTIONS, RefereeError, SEED, VillainCase, VillainCases, in_order};
 
-/// How long connecting may take.
+/// Longest time that connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How often a referee that is silent is pinged, and how long it may take to answer.
+/// Time between two pings of a referee that is silent, and the longest time that it may take to
+/// answer.
 const PING_EVERY: Duration = Duration::from_secs(5);
 const ANSWERS_WITHIN: Duration = Duration::from_secs(15);
-/// How much longer a game may take than its limits: starting, a busy machine, and
-/// what is played again for a delay of the referee's.
+/// Time that a game may take beyond its limits: starting, a busy machine, and what is played again
+/// for a delay of the referee's.
 const SLACK: Duration = Duration::from_secs(120);
 /// The largest record of one of these games, and far more; in bytes.
 const LARGEST: usize = 16 << 20;
@@ -122,7 +123,7 @@ impl<'a> RemoteReferee<'a> {
     }
 }
 
-/// How the referee failed.
+/// The error for a failure of the referee.
 fn failed(status: &Status) -> RefereeError {
     let silent = silent_for(ANSWERS_WITHIN);
     RefereeError::NotPlayed(match std::error::Error::source(status).map(causes) {

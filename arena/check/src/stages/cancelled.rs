@@ -19,9 +19,9 @@ use crate::{
     subject::Subject,
 };
 
-/// How many streams are cancelled at most.
+/// Largest number of cancelled streams.
 const MOST_CANCELLED: usize = 64;
-/// How long a bot has thought when its stream is cancelled, in turn.
+/// Time that a bot has thought when its stream is cancelled, in turn.
 const CANCELLED_AFTER: [Duration; 4] = [
     Duration::from_millis(10),
     Duration::from_millis(1),
@@ -98,7 +98,7 @@ async fn play_again(examiner: &mut Examiner<'_>, subject: &Subject) -> Result<Ga
     }
 }
 
-/// Whether its process goes on thinking when the time of a question is over.
+/// Looks for a process that goes on thinking when the time of a question is over.
 async fn still_thinking(
     examiner: &mut Examiner<'_>,
     subject: &Subject,
@@ -126,7 +126,7 @@ async fn still_thinking(
     }
 }
 
-/// How long its process has waited for a core; nothing where it is not our process.
+/// Time that its process has waited for a core; nothing where it is not our process.
 async fn core_wait(examiner: &Examiner<'_>) -> Result<CoreWait, Halt> {
     Ok(match examiner.host.process() {
         Some(id) => spawn_blocking(move || CoreWait::of_family(id)).await??,
@@ -134,8 +134,8 @@ async fn core_wait(examiner: &Examiner<'_>) -> Result<CoreWait, Halt> {
     })
 }
 
-/// How much of a core it uses, or waits for, while nobody asks it anything; 0 where it is
-/// not our process.
+/// The part of a core that it uses, or waits for, while nobody asks it anything; 0 where it is not
+/// our process.
 async fn cores_used(examiner: &mut Examiner<'_>) -> Result<f64, Halt> {
     const WATCHED: Duration = Duration::from_millis(500);
     match examiner.host.running().await {

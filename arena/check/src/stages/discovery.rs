@@ -67,7 +67,7 @@ async fn discover(examiner: &mut Examiner<'_>, subject: &Subject) -> Result<Stag
     Ok(StageOutcome::found(findings))
 }
 
-/// What came instead of UNIMPLEMENTED.
+/// The reply that came instead of UNIMPLEMENTED.
 async fn unknown_service(
     probe: &Probe,
     largest: usize,

@@ -92,7 +92,7 @@ pub(super) async fn first_moves(
     })
 }
 
-/// Whether there are discs on the board before the first move.
+/// True if there are discs on the board before the first move.
 fn begins_in_the_middle(setting: &GameSetting) -> bool {
     let Ok(table) = setting.kind.deal(&setting.setup, &setting.seed) else {
         return false;

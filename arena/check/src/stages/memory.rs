@@ -24,7 +24,7 @@ const LEAST_GAMES: usize = 2 * ENOUGH_GAMES;
 const PACE_GAMES: usize = 10;
 /// After so many times the time for this stage it ends, however many games were played.
 const LONGEST: u32 = 6;
-/// How many blocks of games are compared.
+/// Number of blocks of games that are compared.
 const BLOCKS: usize = 4;
 
 pub(super) async fn memory(

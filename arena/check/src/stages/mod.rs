@@ -23,7 +23,7 @@ pub(crate) use self::{
 };
 use crate::{error::Halt, examiner::Examiner, report::StageOutcome, subject::Subject};
 
-/// How many games are played at once at most, whatever the bot says.
+/// Largest number of games that are played at once, whatever the bot says.
 const MOST_AT_ONCE: usize = 16;
 
 /// Carries out a stage of a game, one of `of` games. `is_broken` says that the bot has

@@ -19,7 +19,7 @@ use crate::{
 /// has. It is late in the game, so that much is sent again.
 const FORKS: [usize; 3] = [8, 3, 1];
 
-/// What came of one attempt.
+/// Result of one attempt.
 enum Attempt {
     /// The game was over too early.
     TooShort,

@@ -21,8 +21,7 @@ use crate::{
 /// The stage, game by game.
 pub(crate) struct Start {
     pub(crate) kinds: std::vec::IntoIter<&'static dyn GameKind>,
-    /// Whether the games were named, one by one or by its SPEC, so that the bot must serve
-    /// them.
+    /// True if the games were named, one by one or by its SPEC, so that the bot must serve them.
     are_named: bool,
     /// From the start of the process until it took our connection; counts for the first game.
     took: Option<Duration>,
@@ -103,7 +102,7 @@ impl Start {
     }
 }
 
-/// What is wrong with its Ready.
+/// Faults of its Ready.
 fn said(
     kind: &'static dyn GameKind,
     ready: &ReadyAnswer,
@@ -125,7 +124,7 @@ fn said(
     findings
 }
 
-/// Why it was not ready.
+/// Reason why it was not ready.
 async fn not_ready(
     examiner: &mut Examiner<'_>,
     kind: &'static dyn GameKind,

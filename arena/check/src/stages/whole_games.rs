@@ -15,7 +15,7 @@ use crate::{
     subject::Subject,
 };
 
-/// What was played so far.
+/// The games so far, and their findings.
 struct Played {
     games: usize,
     cut: usize,
@@ -120,9 +120,9 @@ impl Played {
     }
 }
 
-/// Whether the foul comes from what earlier games left in the process: a new process plays
-/// this game without it, and another one, which plays the earlier games first, commits it.
-/// Both are tried twice, so that a bot that fails at random is told from it.
+/// True if the foul comes from what earlier games left in the process: a new process plays this
+/// game without it, and another one, which plays the earlier games first, commits it. Both are
+/// tried twice, so that a bot that fails at random is told from it.
 async fn is_of_games_before(
     examiner: &mut Examiner<'_>,
     before: &[GameSetting],
