@@ -1,4 +1,4 @@
-//! Who may work: whoever has the token of a worker or a certificate with its name, or
+//! The right to work: of whoever has the token of a worker or a certificate with its name, or of
 //! everybody.
 
 use std::time::SystemTime;
@@ -17,7 +17,7 @@ pub enum WorkerAccess {
     Open,
 }
 
-/// Why a worker is not let in.
+/// Reason why a worker is not let in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
     /// There is no token.
@@ -40,12 +40,12 @@ pub enum AccessError {
     ShutOut {
         /// Its name.
         name: String,
-        /// What it did.
+        /// The act for which it was shut out.
         why: String,
     },
 }
 
-/// What a request shows of its sender.
+/// A request's evidence of its sender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Credentials {
     /// The hash of its token.
@@ -63,7 +63,7 @@ pub(crate) enum SessionProof {
 }
 
 impl Credentials {
-    /// What a request shows.
+    /// The credentials in a request.
     pub(crate) fn of<T>(request: &Request<T>) -> Result<Self, Status> {
         let token = Token::of_call(request.metadata())
             .map_err(|error| Status::unauthenticated(error.to_string()))?;
@@ -75,7 +75,7 @@ impl Credentials {
         })
     }
 
-    /// What they prove with every request.
+    /// The proof that its sender shows with every request.
     pub(crate) fn proof(&self) -> SessionProof {
         match (&self.token, &self.certificate) {
             (Some(token), _) => SessionProof::Token(token.hash()),
@@ -86,7 +86,7 @@ impl Credentials {
 }
 
 impl SessionProof {
-    /// Whether these credentials have it. The time that it takes says nothing of a token.
+    /// True if these credentials have it. The time that it takes says nothing of a token.
     pub(crate) fn is_in(&self, credentials: &Credentials) -> bool {
         match self {
             Self::Token(hash) => {
@@ -113,7 +113,7 @@ pub(crate) fn worker_with<'w>(token: &Token, workers: &'w [WorkerRow]) -> Option
     found
 }
 
-/// Whether a worker may work now.
+/// Checks that a worker may work now.
 pub(crate) fn check(worker: &WorkerRow, now: SystemTime) -> Result<(), AccessError> {
     let name = worker.name.clone();
     if let Some(why) = &worker.shut_out {

@@ -1,4 +1,4 @@
-//! How much work a worker may have at once: little at first, and more with each game that it
+//! Amount of work that a worker may have at once: little at first, and more with each game that it
 //! reports. A worker that reports nothing holds up little, and less the next time.
 
 use std::{collections::BTreeMap, time::Duration};
@@ -17,20 +17,20 @@ const ENOUGH: u64 = 1 << 16;
 /// then for twice that, and so on: at most for that time doubled so often.
 const MOST_DOUBLED: u32 = 6;
 
-/// What each worker has earned, by its name.
+/// Credit of each worker, by its name.
 #[derive(Default)]
 pub(crate) struct Credits(Mutex<BTreeMap<String, Credit>>);
 
 struct Credit {
-    /// How many games it may have.
+    /// Number of games that it may have.
     games: u64,
-    /// How often it has reported nothing for too long, since it reported a game.
+    /// Number of times that it has reported nothing for too long, since it reported a game.
     lapses: u32,
     /// It is given no work before.
     waits_until: Option<Instant>,
 }
 
-/// What a worker may be given now.
+/// Work that a worker may be given now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Allowed {
     /// Whatever it asks for.
@@ -38,9 +38,9 @@ pub(crate) enum Allowed {
     /// A chunk of at most so many games. A worker that has none may get a larger one that there is
     /// already, where there is no other.
     Games {
-        /// How many.
+        /// Largest number of games.
         most: u64,
-        /// Whether it has none.
+        /// True if it has none.
         has_none: bool,
     },
     /// Nothing: it has as much as it may have. Until then, where it is known.
@@ -58,7 +58,7 @@ impl Default for Credit {
 }
 
 impl Credits {
-    /// What a worker may be given. `held` counts the games that it has.
+    /// Work that a worker may be given. `held` counts the games that it has.
     pub(crate) fn allowed(&self, worker: &str, held: impl FnOnce() -> u64) -> Allowed {
         let (games, waits_until) = match self.0.lock().get(worker) {
             Some(credit) => (credit.games, credit.waits_until),

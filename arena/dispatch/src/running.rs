@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Storage;
 
-/// What is waited for where nobody makes pods.
+/// The thing that is waited for where nobody makes pods.
 const NO_PODS: &str = "an arena that makes pods for it (`arena serve --kubernetes`)";
 
 /// The most needs of a tournament that are told.
@@ -36,9 +36,9 @@ pub(crate) struct RunningTournament<S: Storage> {
     ends: Option<Instant>,
     /// Cancelled when it is no longer played.
     ended: CancellationToken,
-    /// What it waits for, as it was written last; none where that is not known.
+    /// The thing that it waits for, as it was written last; none where that is not known.
     waits: Mutex<Option<Option<String>>>,
-    /// What the pods wait for that are made for it.
+    /// The thing that the pods wait for that are made for it.
     pods_wait: Mutex<Option<String>>,
 }
 
@@ -70,7 +70,7 @@ impl<S: Storage> RunningTournament<S> {
         self.priority.store(to, Ordering::Relaxed);
     }
 
-    /// Whether the time that it may take is up.
+    /// True if the time that it may take is up.
     pub(crate) fn is_late(&self) -> bool {
         self.ends.is_some_and(|ends| Instant::now() >= ends)
     }
@@ -109,7 +109,7 @@ impl<S: Storage> RunningTournament<S> {
         }
     }
 
-    /// Whether it is played by pods that are made for it.
+    /// True if it is played by pods that are made for it.
     pub(crate) fn has_pods(&self) -> bool {
         let kubernetes = self.dispatcher.plan().definition.kubernetes;
         kubernetes.is_some_and(|on| on.isolation != Isolation::Services)
@@ -126,13 +126,14 @@ impl<S: Storage> RunningTournament<S> {
         written.replace(waits.clone()).as_ref() != Some(waits)
     }
 
-    /// What it waits for could not be written.
+    /// Notes that the thing that it waits for could not be written.
     pub(crate) fn forget_waits(&self) {
         *self.waits.lock() = None;
     }
 
-    /// What it waits for, where nobody who works can play it, or whoever plays what is left of it
-    /// has reported nothing for long: in words. `name` gives the name of a session's worker.
+    /// The thing that it waits for, where nobody who works can play it, where nobody who works can
+    /// play it, or whoever plays what is left of it has reported nothing for long: in words. `name`
+    /// gives the name of a session's worker.
     pub(crate) fn waits(
         &self,
         able: &[Arc<Abilities>],
@@ -180,7 +181,7 @@ impl<S: Storage> RunningTournament<S> {
     }
 }
 
-/// What a run waits for that has given out all of its work. It changes once a minute.
+/// The thing that a run waits for that has given out all of its work. It changes once a minute.
 fn in_words(stall: &RunStall, name: impl Fn(SessionId) -> Option<String>) -> String {
     let minutes = |time: Duration| match time.as_secs().div_ceil(60) {
         1 => "1 minute".to_owned(),

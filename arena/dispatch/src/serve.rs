@@ -12,7 +12,7 @@ use crate::{DispatchService, ServiceOptions, Storage, Tournaments};
 
 /// The largest question about its health, in bytes.
 const LARGEST_QUESTION: usize = 1024;
-/// How long streams have to end when it is stopped.
+/// Time that streams have to end when it is stopped.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Plays the tournaments of a store with the workers that join at this listener, until it is

@@ -39,26 +39,26 @@ use crate::{
     sessions::{JoinedSession, Sessions},
 };
 
-/// How often what is known of workers is written into the store, and whether they may still
-/// work is looked up.
+/// Time between two updates of the workers' data in the store, and between two checks of their
+/// right to work.
 const UPKEEP: Duration = Duration::from_secs(2);
-/// How many bytes of an archive are sent in a message.
+/// Number of bytes of an archive that are sent in a message.
 const ARCHIVE_PART: usize = 256 * 1024;
 /// The largest message that is read or written, in bytes.
 pub(crate) const LARGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// How the service treats workers.
+/// Rules by which the service treats workers.
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
-    /// Who may work.
+    /// The workers that may work.
     pub access: WorkerAccess,
     /// Which of the reported games are replayed before they count.
     pub replays: Replays,
-    /// What the sample of replayed games is drawn from. No worker may know it.
+    /// Seed of the sample of replayed games. No worker may know it.
     pub sample_seed: [u8; 32],
-    /// Where records are examined.
+    /// The place where records are examined.
     pub examines: Examines,
-    /// Whether the arena's own process plays too.
+    /// True if the arena's own process plays too.
     pub plays_here: bool,
 }
 
@@ -71,7 +71,7 @@ pub enum Replays {
     OneIn(u32),
 }
 
-/// Where records are examined.
+/// The place where records are examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Examines {
     /// On threads of their own, so many at once.
@@ -91,7 +91,7 @@ struct ServiceState<S: Storage> {
     options: ServiceOptions,
     sessions: Sessions,
     credits: Credits,
-    /// Who may work, as the store said it last.
+    /// The known workers, as the store said it last.
     workers: Mutex<Arc<Vec<WorkerRow>>>,
     /// When the store was asked last about somebody who is not known.
     looked: tokio::sync::Mutex<Option<Instant>>,
@@ -209,7 +209,7 @@ impl<S: Storage> ServiceState<S> {
         }
     }
 
-    /// What a worker may be given now.
+    /// Work that a worker may be given now.
     fn allowed(&self, worker: &str) -> Allowed {
         self.note_lapses();
         self.credits.allowed(worker, || {
@@ -249,7 +249,7 @@ impl<S: Storage> ServiceState<S> {
         self.workers.lock().clone()
     }
 
-    /// Whether a worker may still work, as far as the store has said.
+    /// Checks that a worker may still work, as far as the store has said.
     fn may_work(&self, name: &str) -> Result<(), AccessError> {
         let now = self.tournaments.options().clock.now();
         let workers = self.workers();

@@ -19,16 +19,16 @@ use tonic::Status;
 
 use crate::access::SessionProof;
 
-/// How long a process whose stream is closed is remembered.
+/// Time that a process whose stream is closed is remembered.
 const REMEMBERED: Duration = Duration::from_secs(600);
-/// What is counted over the last minute is counted in parts of so much.
+/// Length of the parts in which the figures of the last minute are counted.
 const PART: Duration = Duration::from_secs(10);
 const PARTS: usize = 6;
 
-/// What all processes of one worker say of themselves is at most so long, in bytes.
+/// Largest size of all that the processes of one worker say of themselves, in bytes.
 const MOST_SAID: usize = 4 * 1024 * 1024;
 
-/// What goes down a stream.
+/// Sender of the messages that go down a stream.
 pub(crate) type Down = mpsc::Sender<Result<proto::AttendReply, Status>>;
 
 /// Every process that has joined.
@@ -37,16 +37,16 @@ pub(crate) struct Sessions(Mutex<BTreeMap<SessionId, JoinedSession>>);
 
 /// A process that has joined.
 pub(crate) struct JoinedSession {
-    /// What it is called.
+    /// Name of its worker.
     pub(crate) worker: String,
-    /// What it shows with every request.
+    /// The proof that it shows with every request.
     pub(crate) proof: SessionProof,
     pub(crate) can: Arc<Abilities>,
     /// Its stream, where it is open, and the number of that stream.
     pub(crate) stream: Option<(u64, Down)>,
     pub(crate) leases: BTreeSet<LeaseId>,
     pub(crate) status: WorkerStatus,
-    /// How long what it says of itself is, in bytes.
+    /// Size of what it says of itself, in bytes.
     said: usize,
     pub(crate) joined_unix_ms: i64,
     pub(crate) seen_unix_ms: i64,
@@ -54,7 +54,7 @@ pub(crate) struct JoinedSession {
     recent: VecDeque<Recent>,
 }
 
-/// What a process did in a part of the last minute.
+/// Work of a process in a part of the last minute.
 struct Recent {
     since: Instant,
     games: u64,
@@ -225,14 +225,14 @@ impl Sessions {
         }
     }
 
-    /// What the processes can play whose streams are open.
+    /// Abilities of the processes whose streams are open.
     pub(crate) fn abilities(&self) -> Vec<Arc<Abilities>> {
         let sessions = self.0.lock();
         let open = sessions.values().filter(|session| session.stream.is_some());
         open.map(|session| session.can.clone()).collect()
     }
 
-    /// Whether a worker has a process here.
+    /// True if a worker has a process here.
     pub(crate) fn has(&self, worker: &str) -> bool {
         self.0
             .lock()
@@ -249,8 +249,7 @@ impl Sessions {
             .collect()
     }
 
-    /// What is known of each process, for people. Those that have been gone for long are
-    /// forgotten.
+    /// Data of each process, for people. Those that have been gone for long are forgotten.
     pub(crate) fn describe(&self) -> Vec<WorkerSession> {
         let mut sessions = self.0.lock();
         sessions

@@ -1,4 +1,5 @@
-//! What the service needs of a store, so that a simulation can put its own thread between.
+//! The calls of a store that the service needs, so that a simulation can put its own thread
+//! between.
 
 use arena_store::{
     Claim, Commit, GameFilter, GameRow, QueuedTournament, Store, StoreError, Tournament,
@@ -32,7 +33,7 @@ pub trait Storage: Send + Sync + 'static {
         id: TournamentId,
     ) -> impl Future<Output = Result<Self::Claim, StoreError>> + Send;
 
-    /// Whether a claim still holds.
+    /// True if a claim still holds.
     fn holds(&self, claim: &mut Self::Claim) -> impl Future<Output = bool> + Send;
 
     /// Gives it back, and returns when others can have it.

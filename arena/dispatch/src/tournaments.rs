@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Storage, credit::Allowed, running::RunningTournament};
 
-/// How often the store is asked what is to be played.
+/// Time between two questions to the store for what is to be played.
 const GLANCE: Duration = Duration::from_secs(1);
 /// After how long a tournament is tried again when the store or the system was at fault.
 const RETRY: Duration = Duration::from_secs(5);
@@ -43,16 +43,16 @@ const TROUBLE: Duration = Duration::from_secs(30);
 /// Makes what hears of a tournament that begins, or goes on.
 pub type NewObserver = Box<dyn Fn(&str, &Arc<Plan>) -> Arc<dyn Observer> + Send + Sync>;
 
-/// How work is handed out, which changes nothing of what is played.
+/// Rules by which work is handed out, which change nothing of what is played.
 #[derive(Clone, Debug)]
 pub struct TournamentOptions {
-    /// How long a worker may be silent before its chunk is leased again.
+    /// Longest time that a worker may be silent before its chunk is leased again.
     pub lease: Duration,
-    /// Whether public moves of running games are told, in games without secrets.
+    /// True if public moves of running games are told, in games without secrets.
     pub live: bool,
-    /// Whether workers elsewhere tell them too; it may change at any time.
+    /// True if workers elsewhere tell them too; it may change at any time.
     pub live_elsewhere: Arc<AtomicBool>,
-    /// What time it is for people.
+    /// The clock for times that people see.
     pub clock: WallClock,
 }
 
@@ -74,9 +74,9 @@ pub struct WithPods {
     pub id: TournamentId,
     /// Its name.
     pub name: String,
-    /// What is played.
+    /// The plan that is played.
     pub plan: Arc<Plan>,
-    /// How many games its chunks are to have.
+    /// Number of games that its chunks are to have.
     pub games: u64,
     /// Its first matches that can be played.
     pub matches: Vec<OpenMatch>,
@@ -89,14 +89,14 @@ pub struct Tournaments<S: Storage> {
     options: TournamentOptions,
     new_observer: NewObserver,
     running: Mutex<BTreeMap<RunId, Arc<RunningTournament<S>>>>,
-    /// Whether it is known what is to be played.
+    /// True if it is known what is to be played.
     has_looked: AtomicBool,
     /// The names of the tournaments that are to be played.
     wanted: Mutex<BTreeSet<String>>,
     /// Tournaments that could not be played, and when they are tried again: without a time,
     /// when somebody asks for it.
     failed: Mutex<BTreeMap<TournamentId, Option<Instant>>>,
-    /// What the store lacks, and when it said so; none where it has taken something since.
+    /// The store's trouble, and when it said so; none where it has taken something since.
     trouble: Mutex<Option<(Instant, String)>>,
     /// There may be new work.
     changed: Arc<Notify>,
@@ -133,7 +133,7 @@ impl<S: Storage> Tournaments<S> {
         &self.storage
     }
 
-    /// How work is handed out.
+    /// Rules by which work is handed out.
     pub const fn options(&self) -> &TournamentOptions {
         &self.options
     }
@@ -543,14 +543,14 @@ impl<S: Storage> Tournaments<S> {
         *self.trouble.lock() = trouble.map(|trouble| (Instant::now(), trouble));
     }
 
-    /// What the store lacks, in words.
+    /// The store's trouble, in words.
     pub(crate) fn trouble(&self) -> Option<String> {
         let trouble = self.trouble.lock();
         let (when, what) = trouble.as_ref()?;
         (when.elapsed() < TROUBLE).then(|| what.clone())
     }
 
-    /// What waits for a worker that can play it, by tournament.
+    /// The lineups that wait for a worker that can play them, by tournament.
     #[must_use]
     pub fn waiting(&self) -> Vec<(String, Vec<WaitingLineup>)> {
         let running = self.all().into_iter();
@@ -652,7 +652,7 @@ impl<S: Storage> Tournaments<S> {
         self.ended.notified().await;
     }
 
-    /// Whether it is known what is to be played. Before that a worker that has a lease of an
+    /// True if it is known what is to be played. Before that a worker that has a lease of an
     /// earlier process can't be told whether it has lost it.
     pub(crate) fn has_looked(&self) -> bool {
         self.has_looked.load(Ordering::Acquire)
@@ -667,12 +667,12 @@ impl<S: Storage> Tournaments<S> {
     }
 }
 
-/// Whether a worker works for one match alone.
+/// True if a worker works for one match alone.
 fn is_of_a_match(request: &LeaseRequest) -> bool {
     (request.scope.as_ref()).is_some_and(|scope| scope.matchup.is_some())
 }
 
-/// What leases of a tournament are called.
+/// Name of the leases of a tournament.
 const fn run_of(id: TournamentId) -> RunId {
     RunId(id.number())
 }

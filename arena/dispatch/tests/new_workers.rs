@@ -1,4 +1,4 @@
-//! What a worker is given that has done nothing yet, over the network.
+//! Work that a worker is given that has done nothing yet, over the network.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{sync::Arc, time::Duration};

@@ -1,4 +1,4 @@
-//! What strangers may do at the port that workers join at.
+//! Limits of strangers at the port that workers join at.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};

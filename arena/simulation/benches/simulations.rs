@@ -1,5 +1,4 @@
-//! How long a simulation takes, and which part of it takes that long. Run with
-//! `cargo bench -p arena-simulation`.
+//! Duration of a simulation, and of its parts. Run with `cargo bench -p arena-simulation`.
 #![allow(clippy::print_stdout, reason = "a program")]
 #![expect(clippy::unwrap_used, reason = "a benchmark")]
 

@@ -22,7 +22,7 @@ pub struct HostClock {
 
 #[derive(Debug, Default)]
 struct ClockState {
-    /// What it shows, in microseconds since 1970.
+    /// Time that it shows, in microseconds since 1970.
     shows_us: AtomicI64,
     ahead_us: AtomicI64,
     drift_ppm: AtomicI64,
@@ -39,7 +39,7 @@ impl HostClock {
         clock
     }
 
-    /// What it shows.
+    /// Time that it shows.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         let us = self.shared.shows_us.load(Ordering::Relaxed);

@@ -1,10 +1,10 @@
-//! What goes wrong in a simulation, and when: drawn from the seed before it begins.
+//! Faults of a simulation, and their times: drawn from the seed before it begins.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use rand_chacha::{ChaCha8Rng, rand_core::Rng as _};
 
-/// What kinds of incidents there are, and how often.
+/// The kinds of incidents, and their frequency.
 #[derive(Clone, Debug)]
 pub struct FaultTable {
     /// The kinds, each with a weight: of weights 1 and 3 the second is three times as
@@ -40,7 +40,7 @@ pub enum TroubleKind {
     ClockJump,
 }
 
-/// What goes wrong.
+/// A fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// Whatever two hosts send each other is lost. A connection that has lost a message is
@@ -71,7 +71,7 @@ pub struct Incident {
     pub begin: Duration,
     /// When it ends.
     pub end: Duration,
-    /// What it is.
+    /// Its fault.
     pub trouble: Trouble,
 }
 

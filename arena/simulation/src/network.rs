@@ -21,9 +21,9 @@ use tonic::transport::{
 use tower::Service;
 use turmoil::net::{TcpListener, TcpStream};
 
-/// How long a connection is silent before it is asked for a sign of life, and how long it
-/// then has. Without this nobody notices a message that was lost: the simulated TCP
-/// sends nothing again, so that a connection which has lost a message is stuck for good.
+/// Time that a connection is silent before it is asked for a sign of life, and time that it then
+/// has. Without this nobody notices a message that was lost: the simulated TCP sends nothing again,
+/// so that a connection which has lost a message is stuck for good.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(2);
 
 /// A server that notices when a client is gone.
@@ -59,7 +59,7 @@ pub struct HostNetwork {
 #[derive(Default)]
 struct Opened {
     sockets: Vec<Weak<SharedSocket>>,
-    /// How many connections there have been.
+    /// Number of connections so far.
     number: u64,
     heard: Option<ArrivalListener>,
 }

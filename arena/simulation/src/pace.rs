@@ -1,4 +1,4 @@
-//! How much simulated time a call of a store takes.
+//! Simulated time that a call of a store takes.
 
 use std::time::Duration;
 

@@ -21,13 +21,13 @@ pub const SEED_VARIABLE: &str = "ARENA_SIMULATION_SEED";
 /// The options of a simulation.
 #[derive(Clone, Debug)]
 pub struct SimulationOptions {
-    /// How long it may last, in simulated time.
+    /// Longest duration, in simulated time.
     pub limit: Duration,
-    /// How long a step is. Messages arrive between two steps; timers go off within one.
+    /// Duration of a step. Messages arrive between two steps; timers go off within one.
     pub tick: Duration,
     /// The longest time that a message takes when nothing is wrong.
     pub latency: Duration,
-    /// What goes wrong.
+    /// The faults that may happen.
     pub faults: FaultTable,
     /// By how much the clocks of hosts differ at the beginning, at most, either way.
     pub clock_error: Duration,
@@ -57,14 +57,14 @@ pub struct Simulation<'a> {
     trace: Trace,
     hosts: Vec<String>,
     links: Vec<(String, String)>,
-    /// What tells the process of a host to close its connections.
+    /// Signals to the process of each host to close its connections.
     kills: BTreeMap<String, Arc<Notify>>,
     /// The hosts that have been told, and end after this step.
     dying: Vec<String>,
     clocks: BTreeMap<String, HostClock>,
 }
 
-/// Why a simulation failed, with everything that happened in it, and how to run it
+/// A failure of a simulation: its reason, everything that happened in it, and the way to run it
 /// again.
 #[derive(thiserror::Error)]
 #[error(
@@ -74,11 +74,11 @@ pub struct Simulation<'a> {
 pub struct SimulationFailure {
     /// The seed.
     pub seed: u64,
-    /// What was wrong.
+    /// Reason of the failure.
     pub why: String,
     /// The test that runs one seed.
     pub test: &'static str,
-    /// What happened.
+    /// Events of the simulation.
     pub trace: Trace,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// What happens in it.
+    /// Events of the simulation.
     #[must_use]
     pub fn trace(&self) -> Trace {
         self.trace.clone()

@@ -1,4 +1,4 @@
-//! What happened in a simulation, in order.
+//! Events of a simulation, in order.
 
 use std::{
     collections::VecDeque,
@@ -10,7 +10,7 @@ use std::{
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
-/// How many lines are kept; the hash is of all of them.
+/// Number of lines that are kept; the hash is of all of them.
 const MOST_LINES: usize = 20_000;
 
 /// A list of events with their simulated time. All clones are the same list.
@@ -51,14 +51,14 @@ impl Trace {
         hex::encode(self.told.lock().hash.clone().finalize())
     }
 
-    /// How many events there are.
+    /// Number of events.
     #[must_use]
     pub fn len(&self) -> u64 {
         let told = self.told.lock();
         told.dropped + told.lines.len() as u64
     }
 
-    /// Whether nothing has happened.
+    /// True if nothing has happened.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -1,4 +1,4 @@
-//! Who calls is looked at before anything of a call's message is read: its headers are enough.
+//! The caller is checked before anything of a call's message is read: its headers are enough.
 
 use std::{
     convert::Infallible,
@@ -80,7 +80,7 @@ impl<S: Storage> Service<http::Request<Body>> for Admitted<S> {
 }
 
 impl<S: Storage> ServiceState<S> {
-    /// Whether whoever sends these headers may say anything.
+    /// Checks that the sender of these headers may send anything.
     async fn admit(&self, parts: &http::request::Parts) -> Result<(), Status> {
         let headers = MetadataMap::from_headers(parts.headers.clone());
         let shown = Request::from_parts(headers, parts.extensions.clone(), ());
@@ -115,8 +115,8 @@ impl<S: Storage> ServiceState<S> {
         worker.map_or(Ok(()), |worker| check(worker, now))
     }
 
-    /// Who may work, as the store says it now. All who ask at the same time are answered by one
-    /// look.
+    /// The known workers, as the store says it now. All who ask at the same time are answered by
+    /// one look.
     async fn look_again(&self) -> Result<Arc<Vec<WorkerRow>>, Status> {
         let asked = Instant::now();
         let mut last = self.looked.lock().await;

@@ -23,9 +23,9 @@ use tonic::{Request, Status, Streaming};
 use super::{Replies, ServiceState, invalid};
 use crate::{Storage, access::Credentials, sessions::JoinedSession};
 
-/// How long a worker has for its first message.
+/// Time that a worker has for its first message.
 const JOIN_LIMIT: Duration = Duration::from_secs(10);
-/// How many messages wait in a stream, at most.
+/// Largest number of messages that wait in a stream.
 const QUEUE: usize = 64;
 
 pub(super) async fn attend<S: Storage>(
@@ -94,7 +94,7 @@ pub(super) async fn attend<S: Storage>(
     Ok(Box::pin(ReceiverStream::new(replies)))
 }
 
-/// Whether a worker plays by the same rules.
+/// Checks that a worker plays by the same rules.
 fn check_version(theirs: Option<&proto::Version>) -> Result<(), Status> {
     let ours = wire::own_version();
     let theirs = theirs.cloned().unwrap_or_default();
@@ -118,7 +118,7 @@ fn check_version(theirs: Option<&proto::Version>) -> Result<(), Status> {
     Ok(())
 }
 
-/// What a worker says of itself, fit to be shown.
+/// A worker's statements about itself, fit to be shown.
 fn describe(join: &proto::Join) -> WorkerStatus {
     let machine = join.machine.clone().unwrap_or_default();
     let version = join.version.as_ref();

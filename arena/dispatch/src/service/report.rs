@@ -28,12 +28,12 @@ struct ReportedGame<S: Storage> {
     lease: LeaseId,
     key: GameKey,
     record: Vec<u8>,
-    /// Why it is not even examined.
+    /// Reason why it is not even examined.
     refused: Option<NotHeld>,
     replays: bool,
 }
 
-/// What was found in a report.
+/// Result of the examination of a report.
 type Examined = Result<Option<Summary>, FaultKind>;
 
 pub(super) async fn report<S: Storage>(

@@ -32,7 +32,7 @@ pub(crate) fn spec(bot: &str) -> String {
     format!("packed:{}:exec:./{bot}", ARCHIVE.1)
 }
 
-/// What the store is told of it.
+/// Facts about it that the store gets.
 pub(crate) fn new() -> NewArchive {
     NewArchive {
         hash: ARCHIVE.1.to_string(),
@@ -42,7 +42,7 @@ pub(crate) fn new() -> NewArchive {
     }
 }
 
-/// What these bytes are called.
+/// Name of an archive with these bytes: their hash.
 pub(crate) fn hash(bytes: &[u8]) -> ArchiveHash {
     ArchiveHash::new(Sha256::digest(bytes).into())
 }

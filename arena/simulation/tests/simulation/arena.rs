@@ -23,10 +23,10 @@ use crate::{
     watch::Watch,
 };
 
-/// How long a lease is kept without a sign of its worker.
+/// Time that a lease is kept without a sign of its worker.
 const LEASE: Duration = Duration::from_secs(8);
 
-/// What outlives a crash of the arena's host.
+/// Parts that outlive a crash of the arena's host.
 #[derive(Clone)]
 pub(crate) struct Arena {
     pub(crate) store: Store,

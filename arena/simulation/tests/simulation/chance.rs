@@ -1,4 +1,4 @@
-//! What is drawn by chance, from a seed.
+//! Random choices from a seed.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a simulated arena on purpose, to show that the checks can fail.
+//! Intended defects of a simulated arena, to show that the checks can fail.
 
 /// A planted defect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use tonic::{Code, Request, Status, transport::Channel};
 
 use crate::{chance::Chance, watch::Watch};
 
-/// How long it waits between two messages, at most, in milliseconds.
+/// Longest wait between two messages, in milliseconds.
 const PAUSE: u64 = 400;
 /// After so long without an answer it goes on.
 const PATIENCE: Duration = Duration::from_secs(5);

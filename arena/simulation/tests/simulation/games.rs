@@ -1,5 +1,4 @@
-//! How a simulated worker plays: by functions. What a game is depends on its seed alone, whoever
-//! plays it.
+//! Simulated workers play by functions. What a game is depends on its seed alone, whoever plays it.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
 
@@ -13,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{archive, chance::Chance, scenario::Forgery};
 
-/// How long a game takes, at most.
+/// Longest duration of a game.
 const LONGEST: Duration = Duration::from_millis(2500);
 
 /// Plays games by functions.
@@ -49,7 +48,7 @@ impl Functions {
 }
 
 impl Games for Functions {
-    /// What each bot of the lineup is by its content, where that is known.
+    /// Content hash of each bot of the lineup, where it is known.
     type Bots = Vec<Option<String>>;
 
     fn missing(&self, lease: &Lease) -> Result<Vec<ArchiveHash>, WorkError> {

@@ -1,4 +1,4 @@
-//! What the arena tells of its tournaments: nothing before its time, and each game once.
+//! Statements of the arena about its tournaments: nothing before its time, and each game once.
 
 use std::collections::BTreeSet;
 

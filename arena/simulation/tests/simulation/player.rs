@@ -40,7 +40,7 @@ pub(crate) struct Player {
     pub(crate) token: Option<Token>,
     pub(crate) seed: u64,
     pub(crate) watch: Watch,
-    /// How many processes it has had.
+    /// Number of processes that it has had.
     pub(crate) processes: Arc<AtomicU64>,
     pub(crate) archives: Archives,
 }

@@ -1,5 +1,5 @@
-//! How a tournament comes out where nothing goes wrong: one worker in the dispatcher's own
-//! process, results in memory; without a network, a service and a store.
+//! The result of a tournament where nothing goes wrong: one worker in the dispatcher's own process,
+//! results in memory; without a network, a service and a store.
 
 use std::sync::Arc;
 

@@ -25,9 +25,10 @@ use crate::{
     watch::Watch,
 };
 
-/// How long everything may take to its end after the last incident.
+/// Longest time until the end of everything after the last incident.
 const RECOVERY: Duration = Duration::from_secs(150);
-/// How long an arena may take to do what a person asks for, where calls of its store are slow.
+/// Longest time that an arena may take to do what a person asks for, where calls of its store are
+/// slow.
 const HEARS_AFTER: Duration = Duration::from_secs(20);
 /// A quarter of all tournaments is proved from its records, beside those that were cancelled.
 const PROVED_ONE_IN: u64 = 4;
@@ -178,7 +179,7 @@ fn token(worker: &SimulatedWorker) -> Token {
 }
 
 impl People<'_> {
-    /// What they do and look at after each step; true when everything is over and proved.
+    /// Their actions and checks after each step; true when everything is over and proved.
     fn step(&mut self, now: Duration) -> Result<bool, String> {
         self.watch.set_now(now);
         if let Some(broken) = self.watch.broken() {
@@ -249,7 +250,7 @@ impl People<'_> {
         self.call(wish).expect("a wish");
     }
 
-    /// What was asked for must be done some time after everything has recovered.
+    /// Checks that each request is fulfilled some time after everything has recovered.
     fn look(&self, now: Duration) -> Result<(), String> {
         let late = |since: &Duration| now > (*since).max(FAULTS) + HEARS_AFTER;
         let state = |number: &usize| self.watch.state_of(self.ids[*number]);
@@ -329,7 +330,7 @@ async fn stored(store: Store, id: TournamentId) -> Stored {
     }
 }
 
-/// Whether what is counted of games is what they are.
+/// Checks that the counters of games agree with the games.
 fn add_up(stored: &Stored) -> Result<(), String> {
     let mut ended = 0;
     let mut played: BTreeMap<String, i64> = BTreeMap::new();

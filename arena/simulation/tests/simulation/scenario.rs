@@ -1,5 +1,5 @@
-//! What a simulation is: its tournaments and workers, what people ask for, and what goes wrong.
-//! A seed decides all of it.
+//! Content of a simulation: its tournaments and workers, requests of people, and faults. A seed
+//! decides all of it.
 
 use std::time::Duration;
 
@@ -17,18 +17,18 @@ pub(crate) struct Scenario {
     pub(crate) seed: u64,
     pub(crate) tournaments: Vec<SimulatedTournament>,
     pub(crate) workers: Vec<SimulatedWorker>,
-    /// What people ask for, in order of time.
+    /// Requests of people, in order of time.
     pub(crate) acts: Vec<(Duration, Act)>,
     pub(crate) faults: FaultTable,
     pub(crate) storage: StorageFaults,
-    /// Whether every worker needs a token.
+    /// True if every worker needs a token.
     pub(crate) needs_tokens: bool,
-    /// Whether public moves are told.
+    /// True if public moves are told.
     pub(crate) live: bool,
-    /// Whether every game is replayed before it counts, or some.
+    /// True if every game is replayed before it counts; else some are.
     pub(crate) replays_all: bool,
-    /// How long a step of the simulation is. A shorter one takes longer in real time, also
-    /// where nothing happens.
+    /// Duration of a step of the simulation. A shorter one takes longer in real time, also where
+    /// nothing happens.
     pub(crate) tick: Duration,
     pub(crate) defect: Defect,
 }
@@ -39,12 +39,12 @@ pub(crate) struct SimulatedWorker {
     pub(crate) name: String,
     pub(crate) games_at_once: usize,
     pub(crate) joins_after: Duration,
-    /// How long it works before it leaves and joins again, where it does.
+    /// Time that it works before it leaves and joins again, where it does.
     pub(crate) leaves: Option<(Duration, Leave)>,
     pub(crate) forgery: Option<Forgery>,
 }
 
-/// How a worker stops.
+/// Way in which a worker stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leave {
     /// It finishes the games that it is playing.
@@ -53,7 +53,7 @@ pub(crate) enum Leave {
     CutOff,
 }
 
-/// How a worker cheats.
+/// Way in which a worker cheats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forgery {
     /// Its records say another result.
@@ -64,7 +64,7 @@ pub(crate) enum Forgery {
     Everything,
 }
 
-/// What a person asks for. Tournaments are named by their number.
+/// A person's request. Tournaments are named by their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Pause(usize),
@@ -73,7 +73,7 @@ pub(crate) enum Act {
     Revoke(String),
 }
 
-/// What goes wrong with the store.
+/// Faults of the store.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StorageFaults {
     /// A call may take seconds.
@@ -194,7 +194,7 @@ fn draw_workers(chance: &mut Chance) -> Vec<SimulatedWorker> {
     workers
 }
 
-/// What people ask of tournaments: the last of several is often paused or cancelled, and one
+/// Requests of people to tournaments: the last of several is often paused or cancelled, and one
 /// alone now and then.
 fn draw_acts(chance: &mut Chance, tournaments: usize) -> Vec<(Duration, Act)> {
     let which = tournaments - 1;

@@ -1,11 +1,11 @@
-//! What no worker may be told before its time: the root of each tournament, and the seeds of
-//! deals of which it has no game.
+//! Secrets that no worker may be told before their time: the root of each tournament, and the seeds
+//! of deals of which it has no game.
 
 use std::collections::HashMap;
 
 use referee_core::Root;
 
-/// How long a secret is in hexadecimal digits, and so the most bytes that it has on the wire.
+/// Length of a secret in hexadecimal digits, and so the most bytes that it has on the wire.
 pub(crate) const LONGEST: usize = 64;
 /// The seeds of so many deals of each tournament are looked for.
 const DEALS: u64 = 256;

@@ -14,7 +14,7 @@ use nix::{
 };
 use parking_lot::Mutex;
 
-/// How often each thing has happened.
+/// Number of times that each thing has happened.
 pub(crate) type Counts = BTreeMap<&'static str, u64>;
 
 /// Runs all seeds, and adds up what they count. It panics with the first failure.

@@ -16,7 +16,7 @@ use crate::{
     watch::Watch,
 };
 
-/// How long a call takes before it is done, and again after it, at most.
+/// Longest time that a call takes before it is done, and again after it.
 const LONGEST: Duration = Duration::from_millis(20);
 /// The same of the calls of a slow store that take longer, which are one in so many.
 const SLOW: Duration = Duration::from_secs(3);
@@ -70,7 +70,7 @@ impl BesideStorage {
     }
 }
 
-/// How long calls take.
+/// Duration of calls.
 fn pace(trouble: &Trouble, seed: u64) -> Pace {
     let pace = Pace::new(LONGEST, seed);
     match trouble.faults.is_slow {

@@ -1,10 +1,10 @@
-//! How a tournament came out, whoever played it.
+//! The result of a tournament, whoever played it.
 
 use std::collections::BTreeMap;
 
 use arena_store::{GameRow, ScoredGroup};
 
-/// What came of a tournament, whoever played.
+/// Result of a tournament, whoever played.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Table {
     /// By group and seating.
@@ -12,7 +12,7 @@ pub(crate) struct Table {
     groups: BTreeMap<u64, ScoredGroup>,
 }
 
-/// How a game came out: its play hash, places and scores.
+/// Result of a game: its play hash, places and scores.
 type CameOut = (String, Vec<u8>, Vec<i32>);
 
 impl Table {
@@ -43,7 +43,7 @@ impl Table {
         self.games.len()
     }
 
-    /// Whether it is that of an undisturbed run; of one that was cancelled, a part of it.
+    /// Checks that it is that of an undisturbed run; of one that was cancelled, a part of it.
     pub(crate) fn compare(&self, expected: &Self, is_cancelled: bool) -> Result<(), String> {
         for (key, game) in &expected.games {
             match self.games.get(key) {

@@ -17,7 +17,7 @@ pub(crate) struct SimulatedTournament {
     pub(crate) entrants: usize,
     deals: u64,
     priority: i64,
-    /// Whether its bots are in an archive.
+    /// True if its bots are in an archive.
     pub(crate) is_packed: bool,
 }
 
@@ -71,7 +71,7 @@ impl SimulatedTournament {
         reference::table(self.definition(), &bots.collect::<Vec<_>>(), self.root())
     }
 
-    /// How many games it has, where that can be said before it is played.
+    /// Number of its games, where that can be said before it is played.
     pub(crate) fn planned(&self) -> Option<u64> {
         if self.game == "big_two" || !matches!(self.shape, ScheduleShape::RoundRobin {}) {
             return None;

@@ -6,13 +6,14 @@ use arena_simulation::{Beside, SEED_VARIABLE};
 
 use crate::{defect::Defect, first_difference, scenario::Scenario, seeds};
 
-/// How many seeds are run.
+/// Name of the variable for the number of seeds that are run, and that number if it is not set.
 const SEEDS_VARIABLE: &str = "ARENA_SIMULATION_SEEDS";
 const SEEDS: u64 = 1000;
 /// The first of them.
 const FIRST_VARIABLE: &str = "ARENA_SIMULATION_FIRST_SEED";
 
-/// What must happen in so many seeds as count. Without trouble they would prove little.
+/// Number of seeds from which on all of these things must have happened. Without trouble they would
+/// prove little.
 const ENOUGH: u64 = 200;
 const HAPPENS: [&str; 16] = [
     "accepted",

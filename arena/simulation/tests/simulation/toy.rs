@@ -37,12 +37,12 @@ const PORT: u16 = 80;
 /// Shorter than a connection takes to notice that the other end is gone, so that both happen.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What a toy tournament is.
+/// Settings of a toy tournament.
 #[derive(Clone)]
 pub(crate) struct Toy {
     pub(crate) workers: u64,
     pub(crate) games_each: u64,
-    /// How long a worker waits before each game.
+    /// Time that a worker waits before each game.
     pub(crate) pause: Duration,
     pub(crate) faults: FaultTable,
 }
@@ -95,7 +95,7 @@ impl Toy {
     }
 }
 
-/// How many groups are complete, and how many games there are.
+/// Number of complete groups, and number of games.
 async fn stored(store: Store, id: TournamentId) -> (u64, u64) {
     let all = GameFilter::default();
     let games = store.games(id, &all, 10_000).await.expect("games");
@@ -120,7 +120,7 @@ async fn new_store() -> (Store, TournamentId) {
     (store, id)
 }
 
-/// What outlives a crash of the arena's host, and what it starts with.
+/// Parts that outlive a crash of the arena's host, and that it starts with.
 #[derive(Clone)]
 struct Disk {
     store: Store,

@@ -20,7 +20,7 @@ use crate::{
 /// One call in so many fails.
 const ONE_IN: u64 = 30;
 
-/// What goes wrong with a store. All clones draw from the same source.
+/// The faults of a store. All clones draw from the same source.
 #[derive(Clone)]
 pub(crate) struct Trouble {
     pub(crate) faults: StorageFaults,
@@ -48,7 +48,7 @@ impl Trouble {
         Err(StoreError::Io(Arc::new(full)))
     }
 
-    /// Whether a claim is lost, as with a server that was restarted.
+    /// True if a claim is lost, as with a server that was restarted.
     pub(crate) fn loses_claim(&self) -> bool {
         self.faults.fails && self.is_now(ONE_IN)
     }

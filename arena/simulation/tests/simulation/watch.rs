@@ -1,6 +1,6 @@
-//! What must hold at every moment of a simulation, and what is known of it beside the arena: it
-//! sees each state, lease and report at the moment at which it is written, every byte that goes
-//! down to a worker, and every reply to a report.
+//! Conditions that must hold at every moment of a simulation, and the knowledge of it beside the
+//! arena: it sees each state, lease and report at the moment at which it is written, every byte
+//! that goes down to a worker, and every reply to a report.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,8 +24,8 @@ use crate::{
     seeds::Counts,
 };
 
-/// How long an arena may take to hear that a worker has been revoked, where calls of its store
-/// are slow.
+/// Longest time that an arena may take to hear that a worker has been revoked, where calls of its
+/// store are slow.
 const REVOKED_AFTER: Duration = Duration::from_secs(20);
 
 /// Watches one simulation. All clones are the same.
@@ -33,9 +33,9 @@ const REVOKED_AFTER: Duration = Duration::from_secs(20);
 pub(crate) struct Watch {
     trace: Trace,
     pub(crate) defect: Defect,
-    /// Whether the store may do something that nobody hears of.
+    /// True if the store may do something that nobody hears of.
     loses_answers: bool,
-    /// Whether people use the store, for whom nothing fails.
+    /// True while people use the store, for whom nothing fails.
     spared: Arc<AtomicBool>,
     secrets: Arc<Secrets>,
     seen: Arc<Mutex<Seen>>,
@@ -59,7 +59,7 @@ struct Seen {
     broken: Option<String>,
 }
 
-/// What is known of a tournament.
+/// Knowledge of a tournament.
 struct Run {
     name: String,
     /// Its place among the tournaments of the simulation.
@@ -116,12 +116,12 @@ impl Watch {
         self.spared.load(Ordering::Relaxed)
     }
 
-    /// What has been broken, if anything has.
+    /// The first condition that has been broken, if any has.
     pub(crate) fn broken(&self) -> Option<String> {
         self.seen.lock().broken.clone()
     }
 
-    /// Whether every tournament has ended for good.
+    /// True if every tournament has ended for good.
     pub(crate) fn is_over(&self) -> bool {
         self.seen
             .lock()
@@ -134,7 +134,7 @@ impl Watch {
         self.seen.lock().runs[&id.number()].state
     }
 
-    /// Who played the games of a tournament that count.
+    /// The workers that played the games of a tournament that count.
     pub(crate) fn accepted(&self, id: TournamentId) -> BTreeMap<(u64, u32), String> {
         self.seen.lock().runs[&id.number()].accepted.clone()
     }
@@ -148,7 +148,7 @@ impl Watch {
         self.seen.lock().revoked.keys().cloned().collect()
     }
 
-    /// How often each thing has happened.
+    /// Number of times that each thing has happened.
     pub(crate) fn counts(&self) -> Counts {
         self.seen.lock().counts.clone()
     }
@@ -314,7 +314,7 @@ impl Watch {
         }
     }
 
-    /// Whether a game of a tournament may be told of: in a game with secrets all seatings of its
+    /// True if a game of a tournament may be told of: in a game with secrets all seatings of its
     /// deal must be over.
     pub(crate) fn may_be_told(&self, name: &str, row: &GameRow) -> bool {
         let seen = self.seen.lock();
@@ -390,13 +390,13 @@ impl Drop for Spared {
 }
 
 impl Seen {
-    /// Whether a game is known to count.
+    /// True if a game is known to count.
     fn is_known(&self, id: TournamentId, row: &GameRow) -> bool {
         let run = &self.runs[&id.number()];
         run.accepted.contains_key(&(row.group, row.seating))
     }
 
-    /// What is wrong with the answer to a report.
+    /// Fault of the answer to a report.
     fn wrong_report(
         &mut self,
         id: TournamentId,
@@ -437,7 +437,7 @@ impl Seen {
         }
     }
 
-    /// Whether a worker was revoked so long ago that the arena must know it.
+    /// True if a worker was revoked so long ago that the arena must know it.
     fn is_revoked(&self, worker: &str) -> bool {
         let revoked = self.revoked.get(worker);
         revoked.is_some_and(|since| self.now > *since + REVOKED_AFTER)
