@@ -1,4 +1,4 @@
-//! What people can do in a game, whatever it is shown with: move, ask for a hint, take back, write
+//! Actions of people in a game, whatever it is shown with: move, ask for a hint, take back, write
 //! files. It reads nothing and draws nothing; it answers in words.
 
 use std::{fs::OpenOptions, io::Write as _, path::Path};
@@ -16,7 +16,7 @@ use super::words;
 /// So many legal moves are shown without being asked for.
 pub(super) const FEW: usize = 16;
 
-/// What is wanted after a game.
+/// A person's wish after a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
     Left,
@@ -25,7 +25,7 @@ pub(super) enum After {
     Settings,
 }
 
-/// What becomes of a person's turn.
+/// The end of a person's turn.
 pub(super) enum Done {
     Moved,
     TakenBack,
@@ -42,7 +42,7 @@ pub(super) struct Commands<'a> {
 }
 
 impl Commands<'_> {
-    /// Who sits in a seat.
+    /// The player in a seat, in words.
     pub(super) fn sits(&self, game: &PeopleGame, seat: Seat) -> String {
         words::sits(self.language, seat, &self.who(game, seat))
     }
@@ -58,7 +58,7 @@ impl Commands<'_> {
         }
     }
 
-    /// Whether somebody else must sit down before this seat is shown, since hands are secret.
+    /// True if somebody else must sit down before this seat is shown, since hands are secret.
     pub(super) fn is_handed_over(
         &self,
         game: &PeopleGame,
@@ -85,8 +85,8 @@ impl Commands<'_> {
         }
     }
 
-    /// What a built-in bot would play. It thinks on a thread of its own, for which nobody waits who
-    /// leaves.
+    /// The move that a built-in bot would play. It thinks on a thread of its own, for which nobody
+    /// waits who leaves.
     pub(super) fn hint(
         &self,
         game: &PeopleGame,
@@ -109,8 +109,8 @@ impl Commands<'_> {
         }
     }
 
-    /// What each player can expect, as the person may know it. It is thought about on a thread of
-    /// its own.
+    /// The score that each player can expect, as the person may know it. It is thought about on a
+    /// thread of its own.
     pub(super) fn evaluation(
         &self,
         game: &PeopleGame,

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 /// The longest line that is read; the rest of it is the next one.
 const LONGEST: u64 = 4096;
 
-/// What was typed.
+/// Typed input.
 pub(super) enum Typed {
     Line(String),
     /// The input has ended.
@@ -20,7 +20,7 @@ pub(super) enum Typed {
 
 pub(super) struct Input {
     lines: mpsc::Receiver<String>,
-    /// What comes through a pipe is shown, so that what is printed can be read.
+    /// True if input from a pipe is shown, so that the output can be read.
     echo: bool,
     language: Language,
 }

@@ -89,7 +89,7 @@ fn languages() -> impl TypedValueParser<Value = Language> {
         .map(|code| Language::of_code(&code).unwrap_or_default())
 }
 
-/// How people see the game, and say what they want.
+/// The form in which people see the game, and say what they want.
 enum TerminalForm {
     /// Lines, from a keyboard or a pipe.
     Lines(Input),
@@ -199,7 +199,7 @@ impl Play {
         }
     }
 
-    /// What gives hints.
+    /// Name of the bot that gives hints.
     fn hinter(&self, kind: &'static dyn GameKind) -> anyhow::Result<String> {
         let Some(spec) = &self.hints else {
             return Ok(house_bots::best(kind.info()).to_owned());

@@ -1,4 +1,4 @@
-//! What is decided before a game: in any order, and as often as somebody likes.
+//! Settings that are chosen before a game: in any order, and as often as somebody likes.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use super::{
     words,
 };
 
-/// Whether people are bound by the limit.
+/// Name of the setting by which people are bound by the limit, too.
 const TIMED: &str = "timed";
 
-/// What came of the questions.
+/// Result of the questions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Settled {
     Start,
@@ -31,7 +31,7 @@ pub(super) struct Setting {
     pub(super) name: String,
     /// As it is typed.
     pub(super) value: String,
-    /// What is said of the value, behind it.
+    /// Remark on the value, behind it.
     pub(super) remark: String,
     /// Values to choose from; others may be typed.
     pub(super) choices: Vec<String>,
@@ -48,7 +48,7 @@ impl Setting {
     }
 }
 
-/// Who the others are.
+/// The other players.
 #[derive(Clone)]
 enum Others {
     Bots(Vec<Entry>),
@@ -66,7 +66,7 @@ pub(super) struct Settings {
     /// As it was given: what is not there is drawn.
     setup: Value,
     pub(super) limit: Duration,
-    /// Whether people are bound by it too.
+    /// True if people are bound by it too.
     pub(super) is_timed: bool,
     pub(super) seed: Option<String>,
 }
@@ -304,7 +304,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Who sits where, and what is dealt.
+    /// The players by seat, and the deal.
     pub(super) fn seating(&self, root: &Root) -> Seating {
         let info = self.kind.info();
         let seed = root.seed(info.name, 0);

@@ -16,9 +16,9 @@ use super::{
 
 pub(super) struct Table<'a> {
     commands: Commands<'a>,
-    /// Who looks at the terminal, where others may not see what they see.
+    /// The person who looks at the terminal, where others may not see the same.
     looks: Option<Seat>,
-    /// How many moves have been told.
+    /// Number of moves that have been told.
     told: usize,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Where hands are secret, the next person sits down first.
+    /// Lets the next person sit down first, where hands are secret.
     async fn hand_over(
         &mut self,
         game: &PeopleGame,
@@ -163,7 +163,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// What has been played since they were asked last, as far as they may know it.
+    /// Tells the moves since they were asked last, as far as they may know them.
     fn tell_moves(&mut self, game: &PeopleGame, seat: Seat) -> anyhow::Result<()> {
         let moves: Vec<_> = game.moves(seat).collect();
         // After a move was taken back, or somebody else has looked, the last ones are enough.
@@ -199,7 +199,7 @@ impl<'a> Table<'a> {
         Ok(taken.is_ok())
     }
 
-    /// What people do when the game is over; none where it goes on after all.
+    /// The choice of the people when the game is over; none where it goes on after all.
     async fn over(
         &mut self,
         game: &mut PeopleGame,

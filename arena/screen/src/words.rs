@@ -1,4 +1,4 @@
-//! What people are told, in each language.
+//! Texts for people, in each language.
 
 use std::{fmt::Write as _, io};
 
@@ -20,7 +20,7 @@ pub(super) fn language_of_terminal() -> Language {
     }
 }
 
-/// What can be typed in place of a move.
+/// A command that can be typed in place of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Help,
@@ -241,7 +241,7 @@ pub(super) fn hint(language: Language, bot: &str, notation: &str) -> String {
     }
 }
 
-/// How a game ended; none while it goes on.
+/// Result of a game; none while it goes on.
 pub(super) fn result(language: Language, game: &PeopleGame) -> Option<String> {
     let (record, ending) = game.record().zip(game.ending())?;
     Some(match language {
@@ -250,7 +250,7 @@ pub(super) fn result(language: Language, game: &PeopleGame) -> Option<String> {
     })
 }
 
-/// What each player can expect, a line and a bar for each.
+/// The score that each player can expect, a line and a bar for each.
 pub(super) fn evaluation(
     language: Language,
     names: &[String],
@@ -363,7 +363,7 @@ pub(super) fn sits_down(language: Language, name: &str) -> String {
     }
 }
 
-/// What a key of the full screen does.
+/// Label of a key of the full screen.
 pub(super) const fn key_label(language: Language, command: Command) -> &'static str {
     match command {
         Command::Help => language.pick("help", "帮助"),
@@ -471,7 +471,7 @@ pub(super) fn seconds_left(language: Language, seconds: u64) -> String {
     }
 }
 
-/// What an input line is for.
+/// Prompt of an input line.
 pub(super) fn prompt(language: Language, command: Option<Command>) -> &'static str {
     match command {
         None => language.pick("move> ", "着法> "),
@@ -506,7 +506,7 @@ pub(super) const fn people(language: Language) -> &'static str {
     language.pick("people", "真人")
 }
 
-/// Where these people are.
+/// Remark that these people share one terminal.
 pub(super) const fn at_this_terminal(language: Language) -> &'static str {
     language.pick(" at this terminal", "（在同一终端上）")
 }

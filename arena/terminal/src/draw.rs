@@ -60,7 +60,7 @@ impl Signs {
         self.sign(Piece::Disc { seat }).coloured()
     }
 
-    /// What the terminal's locale says that it can show.
+    /// The signs that the terminal can show, as its locale says.
     pub fn of_terminal() -> Self {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
             .iter()
@@ -73,7 +73,8 @@ impl Signs {
         }
     }
 
-    /// What shows letters only may not know colours either, so letters have none.
+    /// The sign of a piece. A terminal that shows letters only may not know colours either, so
+    /// letters have none.
     pub fn sign(self, piece: Piece) -> Sign {
         let both = |ascii: &str, unicode: &str, ink| (ascii.to_owned(), unicode.to_owned(), ink);
         let (ascii, unicode, ink) = match piece {
@@ -135,7 +136,7 @@ pub fn scene(scene: &Scene, signs: Signs, language: Language) -> String {
     text
 }
 
-/// What a scene's signs mean, where that is not plain.
+/// Meaning of a scene's signs, where that is not plain.
 pub fn legend(scene: &Scene, signs: Signs) -> String {
     let mut pieces = scene.areas.iter().flat_map(|area| &area.cells);
     if pieces.any(|cell| cell.piece == Piece::Blocked) {
@@ -145,7 +146,7 @@ pub fn legend(scene: &Scene, signs: Signs) -> String {
     }
 }
 
-/// Whether discs tell the seats apart.
+/// True if discs tell the seats apart.
 pub fn has_discs(scene: &Scene) -> bool {
     let mut pieces = scene.areas.iter().flat_map(|area| &area.cells);
     pieces.any(|cell| matches!(cell.piece, Piece::Disc { .. }))

@@ -1,4 +1,4 @@
-//! What goes to standard output, and how logs are written.
+//! Standard output, and the form of log lines.
 
 use clap::{Args, ValueEnum};
 

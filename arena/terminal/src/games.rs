@@ -31,14 +31,14 @@ pub enum FoundGame {
     File(PathBuf),
     /// In a store.
     Stored {
-        /// What it is called: TOURNAMENT GROUP.SEATING.
+        /// Its name: TOURNAMENT GROUP.SEATING.
         name: String,
         /// The record as JSON lines.
         text: String,
     },
 }
 
-/// What was typed.
+/// The games that were typed.
 pub enum FoundGames {
     /// Games that are named one by one.
     Games(Vec<FoundGame>),
@@ -137,7 +137,7 @@ async fn stored(store: &Store, name: &str, games: &[(u64, u32)]) -> anyhow::Resu
 }
 
 impl FoundGame {
-    /// What it is called in output and errors.
+    /// Its name in output and errors.
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => printable(&path.display().to_string()),

@@ -2,7 +2,7 @@
 
 use referee_bots::Hint;
 
-/// What to do, in one line.
+/// Advice, in one line.
 pub fn words(hint: &Hint) -> String {
     match hint {
         Hint::NotExecutable { file, interpreter } => {

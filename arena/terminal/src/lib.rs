@@ -1,7 +1,6 @@
-//! What the programs of the arena have on their command lines, and how they show a run on a
-//! terminal. `arena` does most of it; what needs the page, pictures or a cluster is done by the
-//! program `arena-serve` beside it, whose arguments are here ([`beside`]), so that both read them
-//! in one way.
+//! The command lines of the arena's programs, and the display of a run on a terminal. `arena` does
+//! most of it; what needs the page, pictures or a cluster is done by the program `arena-serve`
+//! beside it, whose arguments are here ([`beside`]), so that both read them in one way.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! What can be measured from outside while a tournament goes on, in Prometheus'
-//! words. The same figures lie in the store as counters, for people.
+//! Figures that can be measured from outside while a tournament goes on, in Prometheus' words. The
+//! same figures lie in the store as counters, for people.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,7 +35,7 @@ const BOUNDS: &[f64] = &[
     0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0,
 ];
 
-/// How often what was measured is put into its buckets, also while nobody asks.
+/// Time after which measurements are put into their buckets, also while nobody asks.
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Serves the metrics at `/metrics` of this listener from now on.
@@ -94,7 +94,7 @@ pub fn serve(listener: TcpListener, tls: Option<ServerTls>) -> anyhow::Result<()
     Ok(())
 }
 
-/// What is known of workers.
+/// Records the figures of workers.
 pub fn workers(sessions: &[WorkerSession]) {
     let connected = sessions.iter().filter(|session| session.about.connected);
     gauge!(WORKERS).set(connected.count() as f64);
@@ -116,7 +116,7 @@ pub fn workers(sessions: &[WorkerSession]) {
     }
 }
 
-/// What is left of each tournament that is being played, in chunks.
+/// Records the number of chunks that are left of each tournament that is being played.
 pub fn left(tournaments: &[(String, u64)], before: &mut BTreeSet<String>) {
     let now: BTreeSet<String> = tournaments.iter().map(|(name, _)| name.clone()).collect();
     for ended in before.difference(&now) {

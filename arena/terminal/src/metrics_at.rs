@@ -1,4 +1,4 @@
-//! Where a verb serves metrics.
+//! Address at which a verb serves metrics.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -28,7 +28,7 @@ pub struct MetricsAt {
     metrics_tls_client_ca: Option<PathBuf>,
 }
 
-/// What metrics will be served on.
+/// Listener at which metrics will be served.
 pub struct MetricsListener {
     listener: TcpListener,
     tls: Option<ServerTls>,

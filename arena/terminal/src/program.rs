@@ -12,7 +12,7 @@ use crate::{Format, NotReplayed, secrets};
 
 /// The command line of a program.
 pub trait CommandLine: Parser {
-    /// How log lines are written.
+    /// Format of log lines.
     fn log_format(&self) -> Format;
 
     /// Does what was typed.
@@ -22,7 +22,7 @@ pub trait CommandLine: Parser {
     /// What was typed is wrong, or it failed.
     fn run(self) -> anyhow::Result<End>;
 
-    /// What users of other programs may have meant by something that this one does not have.
+    /// Advice to users of other programs, for something that this one does not have.
     fn meant(_: &clap::Error) -> Option<&'static str> {
         None
     }
@@ -77,7 +77,7 @@ fn in_words(error: &anyhow::Error) -> String {
     lines.join("\n")
 }
 
-/// Whether the mistake is in what was asked for.
+/// True if the mistake is in what was asked for.
 fn is_usage(error: &anyhow::Error) -> bool {
     let tournament = error.downcast_ref::<TournamentError>();
     error.is::<Usage>()

@@ -1,4 +1,4 @@
-//! What people ask of the arena that plays all tournaments of a store.
+//! Requests of people to the arena that plays all tournaments of a store.
 
 use arena_store::{Store, Tournament, TournamentState, Wish};
 use referee_cli::{End, usage};

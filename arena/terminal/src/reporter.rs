@@ -24,11 +24,11 @@ pub struct Reporter {
     tournament: Option<String>,
     game: String,
     bots: Vec<Entry>,
-    /// Where the bots are run.
+    /// Folder in which the bots are run.
     directory: PathBuf,
-    /// Whether events are printed.
+    /// True if events are printed.
     events: bool,
-    /// What a game is for programs, where that is not the usual event.
+    /// The event of a game for programs, where that is not the usual one.
     of_game: Option<GameEvent>,
     is_silent: bool,
     stop: Stop,
@@ -36,16 +36,16 @@ pub struct Reporter {
     seen: Mutex<SeenOfRun>,
 }
 
-/// What has been seen of a run.
+/// Facts that have been seen of a run.
 #[derive(Default)]
 pub struct SeenOfRun {
-    /// How many games this run has played.
+    /// Number of games that this run has played.
     pub games: u64,
     /// The first game with a foul of each bot: its record, or else its id.
     pub first_fouls: BTreeMap<String, String>,
-    /// Whether the run's time is used up.
+    /// True if the run's time is used up.
     pub is_timed_out: bool,
-    /// Why an event could not be printed.
+    /// Reason why an event could not be printed.
     failed: Option<anyhow::Error>,
 }
 

@@ -79,7 +79,7 @@ fn take(
     Some(value)
 }
 
-/// Whether a URL names a user with a password.
+/// True if a URL names a user with a password.
 fn has_password(url: &OsStr) -> bool {
     let url = url.to_string_lossy();
     let Some((_, rest)) = url.split_once("://") else {

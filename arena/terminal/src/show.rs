@@ -137,7 +137,7 @@ fn ordered(snapshot: &Snapshot) -> Vec<(String, Option<&Ranked>, &EntrantRow)> {
     }
 }
 
-/// What a match of two says about their strengths.
+/// Prints what a match of two says about their strengths.
 fn duel(snapshot: &Snapshot) -> anyhow::Result<()> {
     let Some(pair) = snapshot.standings.duel() else {
         return Ok(());
@@ -182,7 +182,7 @@ fn pairs(snapshot: &Snapshot) -> anyhow::Result<()> {
     report::table(&header, rows, |column| (1..4).contains(&column))
 }
 
-/// How long the bots thought, and what they did wrong.
+/// Prints the bots' thinking times, and their fouls.
 fn thinking(snapshot: &Snapshot) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     let mut fouls = Vec::new();
@@ -214,7 +214,7 @@ fn thinking(snapshot: &Snapshot) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What does not count, what the schedule remarks, and what to beware of.
+/// Prints what does not count, the remarks of the schedule, and the warnings.
 fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
     let count = snapshot.count;
     let mut notes = Vec::new();
@@ -263,8 +263,7 @@ fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What to beware of, on standard error. `first_game` says where the first foul of a
-/// bot lies.
+/// Prints the warnings, on standard error. `first_game` says where the first foul of a bot lies.
 pub fn warnings(snapshot: &Snapshot, first_game: impl Fn(&arena_store::FirstFoul) -> String) {
     for aside in &snapshot.set_aside {
         report::warning(&set_aside(snapshot.name(aside.entrant), aside));
@@ -297,7 +296,7 @@ pub fn warnings(snapshot: &Snapshot, first_game: impl Fn(&arena_store::FirstFoul
     }
 }
 
-/// Why a bot takes no further part.
+/// Reason why a bot takes no further part.
 pub fn set_aside(name: &str, aside: &SetAside) -> String {
     let annulled = match aside.annulled {
         true => "; its games do not count",
@@ -306,7 +305,7 @@ pub fn set_aside(name: &str, aside: &SetAside) -> String {
     format!("{name} is set aside: {}{annulled}", aside.why)
 }
 
-/// What was counted beside the results.
+/// Prints the counts beside the results.
 pub fn figures(snapshot: &Snapshot) -> anyhow::Result<()> {
     let figures = &snapshot.figures;
     let ended = figures.ended.iter();
@@ -455,7 +454,7 @@ fn estimate(estimate: Estimate, digits: usize) -> String {
     }
 }
 
-/// Why there is no figure, and what to set for one.
+/// Reason why there is no figure, and what to set for one.
 fn no_estimate(why: NoEstimate) -> String {
     match why {
         NoEstimate::TooFewGroups { needs, .. } => {

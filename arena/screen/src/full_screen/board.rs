@@ -13,7 +13,7 @@ use referee_core::{Area, Cell, Language, Piece, Scene, Shape, Surface};
 
 use super::keys::Key;
 
-/// Where the cursor can be.
+/// A possible place of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Spot {
     /// A cell of an area, both counted from 0.
@@ -29,11 +29,11 @@ pub(super) struct ClickTarget {
     pub(super) area: Rect,
 }
 
-/// What is drawn besides the scene.
+/// The marks that are drawn besides the scene.
 pub(super) struct Marks<'a> {
     /// The legal moves.
     pub(super) legal: &'a [String],
-    /// What is chosen.
+    /// The chosen places.
     pub(super) chosen: &'a BTreeSet<Spot>,
     pub(super) cursor: Option<Spot>,
     /// Below the scene.
@@ -47,7 +47,7 @@ pub(super) struct Drawing {
     pub(super) targets: Vec<ClickTarget>,
 }
 
-/// Whether a name is a legal move, or a part of one.
+/// True if a name is a legal move, or a part of one.
 pub(super) fn is_of_a_move(legal: &[String], name: &str) -> bool {
     let is_part = |one: &String| one == name || one.split(' ').any(|part| part == name);
     !name.is_empty() && legal.iter().any(is_part)
@@ -67,7 +67,7 @@ pub(super) fn without_cells(scene: &Scene, legal: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Whether pieces are chosen from a row, as from a hand.
+/// True if pieces are chosen from a row, as from a hand.
 pub(super) fn has_hand(scene: &Scene) -> bool {
     let mut rows = scene.areas.iter().filter(|area| area.shape == Shape::Row);
     rows.any(|area| area.cells.iter().any(|cell| !cell.says.is_empty()))
@@ -281,7 +281,7 @@ pub(super) fn next_target(targets: &[ClickTarget], from: Spot, arrow: Key) -> Op
     nearest.map(|target| target.spot)
 }
 
-/// What is at a position of the screen.
+/// The target at a position of the screen.
 pub(super) fn target_at(targets: &[ClickTarget], position: Position) -> Option<Spot> {
     let target = targets.iter().find(|target| target.area.contains(position));
     target.map(|target| target.spot)

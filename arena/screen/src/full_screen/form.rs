@@ -23,7 +23,7 @@ use super::{
 
 /// The narrowest and lowest terminal for a form; its errors may need more lines.
 const SMALLEST: (u16, u16) = (60, 16);
-/// Where values begin.
+/// Column in which values begin.
 const VALUES: u16 = 18;
 
 /// Shows the settings until somebody begins or leaves.
@@ -44,7 +44,7 @@ pub(in super::super) async fn settle(
 struct FormField {
     setting: Setting,
     line: TypedLine,
-    /// Whether nothing was typed since the value was set: then a letter replaces it.
+    /// True if nothing was typed since the value was set: then a letter replaces it.
     is_set: bool,
     error: String,
 }
@@ -59,13 +59,13 @@ impl FormField {
         }
     }
 
-    /// Whether its values can have any letter, so that none is a command.
+    /// True if its values can have any letter, so that none is a command.
     fn takes_any_letter(&self) -> bool {
         ["against", "seed"].contains(&&*self.setting.name)
     }
 }
 
-/// What a click can be on.
+/// A target of a click.
 #[derive(Clone)]
 enum ClickPlace {
     Field(usize),
@@ -81,7 +81,7 @@ struct SettingsForm<'a> {
     /// The field that is typed in.
     at: usize,
     page: Option<TextPage>,
-    /// Where things were drawn last.
+    /// Places of the things that were drawn last.
     places: Vec<(Rect, ClickPlace)>,
 }
 

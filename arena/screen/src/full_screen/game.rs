@@ -19,7 +19,7 @@ use super::{
     view::{GamePhase, GameView, Intent, ShownGame},
 };
 
-/// How often the time that is left is drawn.
+/// Time between two drawings of the time that is left.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Plays one game, and what people do after it.
@@ -58,7 +58,7 @@ struct GameScreen<'a> {
     screen: &'a mut Screen,
     commands: Commands<'a>,
     view: GameView<'a>,
-    /// Who looks at the terminal, where others may not see what they see.
+    /// The person who looks at the terminal, where others may not see the same.
     looks: Option<Seat>,
 }
 
@@ -90,7 +90,7 @@ impl GameScreen<'_> {
         }
     }
 
-    /// Who is asked while no person is.
+    /// The bots that are waited for while no person is asked.
     fn thinking(&self, game: &PeopleGame) -> String {
         let people: Vec<Seat> = game.people().collect();
         let bots = (game.names().iter()).filter(|(seat, _)| !people.contains(seat));
@@ -205,7 +205,7 @@ impl GameScreen<'_> {
         }
     }
 
-    /// What people do when the game is over; none where it goes on after all.
+    /// The choice of the people when the game is over; none where it goes on after all.
     async fn over(&mut self, game: &mut PeopleGame) -> anyhow::Result<Option<After>> {
         let commands = self.commands;
         let Some(seat) = self.looks.or_else(|| game.people().next()) else {
@@ -316,7 +316,7 @@ async fn tick(deadline: Option<Instant>) {
     }
 }
 
-/// Whether somebody leaves. Nothing is resigned.
+/// The way in which somebody leaves, if they do. Nothing is resigned.
 const fn leaves(intent: &Intent) -> Option<After> {
     match intent {
         Intent::Interrupt => Some(After::Interrupted),

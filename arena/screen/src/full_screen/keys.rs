@@ -1,4 +1,4 @@
-//! What is pressed and clicked, and the commands that keys stand for.
+//! Keys and clicks, and the commands that keys stand for.
 
 use ratatui::{
     crossterm::event::{
@@ -9,7 +9,7 @@ use ratatui::{
 
 use super::super::words::Command;
 
-/// What somebody did.
+/// A key or a click.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Letter(char),
@@ -138,7 +138,7 @@ pub(super) const OVER: &[Binding] = &[
 ];
 
 impl Binding {
-    /// Whether a key runs the command; `typed` says which letters begin a move.
+    /// True if a key runs the command; `typed` says which letters begin a move.
     pub(super) fn is_run_by(&self, key: Key, typed: impl Fn(char) -> bool) -> bool {
         match key {
             Key::Letter(letter) => letter == self.letter && !typed(letter),
@@ -147,7 +147,7 @@ impl Binding {
         }
     }
 
-    /// Whether a line of this letter alone means the command.
+    /// True if a line of this letter alone means the command.
     pub(super) fn is_letter(&self, line: &str) -> bool {
         line.chars().eq([self.letter])
     }

@@ -15,7 +15,7 @@ const LONGEST: usize = 4096;
 #[derive(Clone, Debug, Default)]
 pub(super) struct TypedLine {
     letters: Vec<char>,
-    /// Where the next letter goes.
+    /// Place of the next letter.
     at: usize,
 }
 

@@ -39,7 +39,7 @@ pub(super) use self::{form::settle, game::play};
 /// Events that were not looked at yet. Whoever types faster than that waits.
 const EVENTS: usize = 64;
 
-/// Whether there is a terminal that can be drawn on.
+/// True if there is a terminal that can be drawn on.
 pub(super) fn is_there() -> bool {
     let can_draw = std::env::var("TERM").is_ok_and(|term| !matches!(&*term, "" | "dumb"));
     can_draw && std::io::stdin().is_terminal() && stdout().is_terminal()

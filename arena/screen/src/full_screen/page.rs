@@ -13,7 +13,7 @@ pub(super) struct TextPage {
     text: String,
     /// The first line that is seen.
     top: usize,
-    /// How many lines were seen, and how far it can be scrolled, as it was drawn last.
+    /// Number of visible lines, and the furthest scroll position, as it was drawn last.
     height: usize,
     last: usize,
 }
@@ -89,7 +89,7 @@ pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// How many columns of a terminal a text takes.
+/// Number of columns of a terminal that a text takes.
 fn columns(text: &str) -> usize {
     Span::raw(text).width()
 }

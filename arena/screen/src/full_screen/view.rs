@@ -35,7 +35,7 @@ const SMALLEST: (u16, u16) = (60, 16);
 /// Lines for messages: a slip with the legal moves takes so many at 80 columns.
 const MESSAGE_LINES: u16 = 3;
 
-/// What is wanted.
+/// A person's wish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
     /// This move, as it was written.
@@ -48,7 +48,7 @@ pub(super) enum Intent {
     Interrupt,
 }
 
-/// What the person is asked for.
+/// The request to the person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum GamePhase {
     /// Nothing: bots think.
@@ -58,15 +58,15 @@ pub(super) enum GamePhase {
     HandOver,
     /// A move.
     Playing,
-    /// What comes after the game.
+    /// A choice of what comes after the game.
     Over,
 }
 
-/// What is shown of a game.
+/// Content of the screen of a game.
 #[derive(Default)]
 pub(super) struct ShownGame {
     pub(super) phase: GamePhase,
-    /// Whose turn it is, or what else goes on.
+    /// The player whose turn it is, or what else goes on.
     pub(super) status: String,
     pub(super) scene: Scene,
     /// The moves so far, each with who played it.
@@ -76,9 +76,9 @@ pub(super) struct ShownGame {
     pub(super) deadline: Option<Instant>,
 }
 
-/// What is asked before a command is run.
+/// Question before a command is run.
 enum Ask {
-    /// Whether they mean it.
+    /// Confirmation that they mean it.
     Resign,
     /// To which file.
     File(Command, TypedLine),
@@ -95,11 +95,11 @@ pub(super) struct GameView<'a> {
     ask: Option<Ask>,
     page: Option<TextPage>,
     message: String,
-    /// How many moves at the end of the list are out of sight.
+    /// Number of moves at the end of the list that are out of sight.
     moves_below: usize,
     /// The letters with which names of cells have begun: they are typed, and run no commands.
     letters: BTreeSet<char>,
-    /// Where things were drawn last.
+    /// Places of the things that were drawn last.
     targets: Vec<ClickTarget>,
     keys: Vec<(Rect, Command)>,
 }
@@ -165,7 +165,7 @@ impl<'a> GameView<'a> {
         }
     }
 
-    /// Where the cursor begins.
+    /// First place of the cursor.
     fn first_legal(&self) -> Option<Spot> {
         let scene = &self.shown.scene;
         let cells = scene.areas.iter().enumerate().flat_map(|(area, one)| {
@@ -202,7 +202,7 @@ impl<'a> GameView<'a> {
         }
     }
 
-    /// Whether a letter begins a move, so that it is typed.
+    /// True if a letter begins a move, so that it is typed.
     fn is_typed(&self, letter: char) -> bool {
         self.shown.phase != GamePhase::Over && self.letters.contains(&letter)
     }
@@ -312,7 +312,7 @@ impl<'a> GameView<'a> {
         found.is_some_and(|(area, _)| area.shape == Shape::Row)
     }
 
-    /// Whether a move can be of several pieces.
+    /// True if a move can be of several pieces.
     fn moves_have_parts(&self) -> bool {
         let mut legal = self.shown.legal.iter();
         legal.any(|one| one.contains(' ') && !self.buttons.contains(&Button::Move(one.clone())))
@@ -644,7 +644,7 @@ mod tests {
         Some(Intent::Play(written.to_owned()))
     }
 
-    /// Where this is seen.
+    /// A click on the place of this text.
     fn place(seen: &str, text: &str) -> Key {
         let mut lines = seen.lines().enumerate();
         let found = lines.find_map(|(y, line)| Some((line.split_once(text)?.0, y)));

@@ -10,7 +10,7 @@ use arena_tournament::parse_limit;
 use clap::Args;
 use ipnet::IpNet;
 
-/// How many connections are open at once.
+/// Largest number of connections that are open at once.
 const CONNECTIONS: usize = 4_000;
 
 /// The web page of `arena serve`.
@@ -78,12 +78,12 @@ impl PageArgs {
         folder.unwrap_or_else(|| PathBuf::from("arena-runs/people"))
     }
 
-    /// Whether people may play on it.
+    /// True if people may play on it.
     pub const fn has_play(&self) -> bool {
         !self.no_play
     }
 
-    /// How many games of people and how many connections there may be, if there are enough files.
+    /// Largest numbers of games of people and of connections, if there are enough files.
     pub const fn wanted(&self) -> (usize, usize) {
         let people = if self.has_play() { self.people } else { 0 };
         (people, CONNECTIONS)
