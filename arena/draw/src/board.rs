@@ -11,7 +11,7 @@ use crate::{
     row, text,
 };
 
-/// How wide and how high a cell is.
+/// Width and height of a cell.
 const CELL: f32 = 40.0;
 /// The rim of a board.
 const RIM: f32 = 8.0;
@@ -87,7 +87,7 @@ fn axis(ground: &mut String, name: &str, x: f32, y: f32) {
     let _ = write!(ground, r#"<text x="{x}" y="{y}">{name}</text>"#);
 }
 
-/// What the cells lie on.
+/// The surface under the cells.
 fn plate(surface: Surface, left: f32, top: f32, size: (f32, f32), count: (usize, usize)) -> String {
     let rectangle = |out: f32, round: f32, paint: &str| {
         let (x, y) = (number(left - out), number(top - out));
@@ -139,7 +139,7 @@ fn plate(surface: Surface, left: f32, top: f32, size: (f32, f32), count: (usize,
     plate
 }
 
-/// What lies on a cell, around its middle.
+/// A piece on a cell, around its middle.
 fn piece(surface: Surface, piece: Piece) -> String {
     match piece {
         Piece::Empty if surface == Surface::Holes => disc::HOLE.to_owned(),

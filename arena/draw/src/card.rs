@@ -6,7 +6,7 @@ use referee_core::CardSuit;
 
 use crate::glyph;
 
-/// How wide and how high a card is.
+/// Width and height of a card.
 pub(crate) const SIZE: (f32, f32) = (64.0, 88.0);
 
 const RED: &str = "#c8201f";

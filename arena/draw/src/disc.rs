@@ -4,7 +4,7 @@ use referee_core::{Seat, Surface, Words};
 
 /// The colours of one seat's discs.
 pub(crate) struct Paint {
-    /// What people call the colour.
+    /// Name of the colour for people.
     pub(crate) name: Words<&'static str>,
     fill: &'static str,
     edge: &'static str,
@@ -25,7 +25,7 @@ const fn paint(name: Words<&'static str>, fill: &'static str, edge: &'static str
     Paint { name, fill, edge }
 }
 
-/// What colour a seat has.
+/// Colour of a seat.
 pub(crate) fn of(surface: Surface, seat: Seat) -> &'static Paint {
     match surface {
         Surface::Cloth => &TWO_SIDED[seat.index() % TWO_SIDED.len()],

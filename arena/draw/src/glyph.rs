@@ -26,7 +26,7 @@ pub(crate) fn number(value: f32) -> String {
 
 /// A sign made of strokes, in a box 14 high.
 pub(crate) struct Strokes {
-    /// How wide its box is.
+    /// Width of its box.
     pub(crate) width: f32,
     path: &'static str,
 }

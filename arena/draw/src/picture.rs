@@ -8,7 +8,7 @@ use crate::{board, glyph::number, row, text};
 
 /// The space around what is drawn.
 pub(crate) const MARGIN: f32 = 8.0;
-/// How high a line of text is.
+/// Height of a line of text.
 pub(crate) const LINE: f32 = 22.0;
 /// The space between areas.
 const GAP: f32 = 10.0;
@@ -18,20 +18,20 @@ pub(crate) const LEAST_WIDTH: f32 = 300.0;
 /// A scene laid out, in units that are about pixels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// How wide it is.
+    /// Its width.
     pub width: u32,
-    /// How high it is.
+    /// Its height.
     pub height: u32,
-    /// What is drawn, what is in front last.
+    /// The drawn parts, those in front last.
     pub parts: Vec<PicturePart>,
-    /// Whether any cell may be clicked.
+    /// True if any cell may be clicked.
     pub interactive: bool,
 }
 
 /// A part of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PicturePart {
-    /// What it is, the same in every picture of a game: `a0` is the ground and label of area 0,
+    /// Its key, the same in every picture of a game: `a0` is the ground and label of area 0,
     /// `a0c17` its cell 17, `t0` caption 0.
     pub key: String,
     /// One `<g id="…">…</g>`, whose id is the prefix and the key. It has its position.
@@ -40,18 +40,18 @@ pub struct PicturePart {
     pub(crate) order: (u8, usize, usize),
 }
 
-/// What a picture depends on besides its scene.
+/// Properties of a picture besides its scene.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look<'a> {
     /// The language of labels and captions.
     pub language: Language,
-    /// Who sits where, by seats. "seat 0" in a label or a caption becomes the name. A seat without
-    /// a name stays a number.
+    /// Names of the players, by seats. "seat 0" in a label or a caption becomes the name. A seat
+    /// without a name stays a number.
     pub names: &'a [String],
     /// The moves that may be clicked; none if the picture is only looked at.
     pub legal: &'a [String],
-    /// What every id begins with, so that several pictures fit on one page: letters, digits,
-    /// `-` and `_`; other characters are left out.
+    /// Beginning of every id, so that several pictures fit on one page: letters, digits, `-` and
+    /// `_`; other characters are left out.
     pub id_prefix: &'a str,
 }
 
@@ -121,14 +121,14 @@ impl Picture {
     }
 }
 
-/// What all of these fit into.
+/// Size into which all of these fit.
 pub(crate) fn size_of_all(pictures: &[Picture]) -> (u32, u32) {
     let width = pictures.iter().map(|picture| picture.width).max();
     let height = pictures.iter().map(|picture| picture.height).max();
     (width.unwrap_or(1), height.unwrap_or(1))
 }
 
-/// How a file begins: up to its background.
+/// Beginning of a file: up to its background.
 pub(crate) fn opening(width: u32, height: u32, title: &str, rules: &str) -> String {
     format!(
         "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -149,11 +149,11 @@ pub(crate) struct Canvas<'a> {
     look: &'a Look<'a>,
     parts: Vec<PicturePart>,
     interactive: bool,
-    /// How wide and how high the largest piece in any row is.
+    /// Width and height of the largest piece in any row.
     pub(crate) largest: (f32, f32),
-    /// How wide what has been drawn is.
+    /// Width of what has been drawn.
     pub(crate) width: f32,
-    /// Where the next thing begins.
+    /// Position at which the next thing begins.
     pub(crate) y: f32,
 }
 
@@ -258,6 +258,6 @@ pub(crate) struct CellPlace {
     pub(crate) y: f32,
     pub(crate) scale: f32,
     pub(crate) marked: bool,
-    /// What shows that it may be clicked.
+    /// Mark which shows that it may be clicked.
     pub(crate) spot: &'static str,
 }

@@ -15,10 +15,10 @@ use crate::picture::{Picture, size_of_all};
 
 /// The most pixels of a picture.
 const MOST_PIXELS: f32 = 4096.0 * 4096.0;
-/// How many times longer than the others the last frame is shown.
+/// Factor by which the last frame is shown longer than the others.
 const PAUSE: u16 = 4;
 
-/// Why there is no picture: could not draw it, because of ….
+/// Reason why there is no picture: could not draw it, because of ….
 #[derive(Debug, thiserror::Error)]
 pub enum DrawError {
     /// It is no SVG file.
@@ -27,9 +27,9 @@ pub enum DrawError {
     /// It is too large, or empty.
     #[error("{width} by {height} pixels: expected at least 1 and at most 16 million in all")]
     Size {
-        /// How many pixels in a line.
+        /// Number of pixels in a line.
         width: f32,
-        /// How many lines.
+        /// Number of lines.
         height: f32,
     },
     /// There is nothing to show.
@@ -49,7 +49,7 @@ pub struct Fonts(Arc<Database>);
 pub struct Raster {
     /// The file.
     pub bytes: Vec<u8>,
-    /// Whether labels are missing, because there are no fonts.
+    /// True if labels are missing, because there are no fonts.
     pub labels_left_out: bool,
 }
 
@@ -82,7 +82,7 @@ impl Fonts {
         Self(Arc::new(fonts))
     }
 
-    /// Whether labels can't be drawn.
+    /// True if labels can't be drawn.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -214,7 +214,7 @@ impl Region {
         }
     }
 
-    /// Where two images of one size differ; one pixel if they do not.
+    /// The region in which two images of one size differ; one pixel if they do not.
     fn changed(before: &Pixmap, after: &Pixmap) -> Self {
         let width = after.width().max(1) as usize;
         let lines = before

@@ -9,18 +9,18 @@ use crate::{
     tile,
 };
 
-/// How wide a line of tiles or cards is at most.
+/// Largest width of a line of tiles or cards.
 const LINE: f32 = 480.0;
-/// How far what is marked is raised.
+/// Distance by which a marked piece is raised.
 const RAISED: f32 = 7.0;
-/// How much of a card is visible at least, so that its corner can be read.
+/// Smallest visible width of a card, so that its corner can be read.
 const LEAST_VISIBLE: f32 = 27.0;
 /// The size of what lies face down, in a row of nothing else.
 const FACE_DOWN: f32 = 0.6;
 /// Discs in a row.
 const DISC: f32 = 36.0;
 
-/// How wide and how high a piece is.
+/// Width and height of a piece.
 pub(crate) const fn size(piece: Piece) -> (f32, f32) {
     match piece {
         Piece::Tile { .. } | Piece::FaceDown { of: Hidden::Tile } => tile::SIZE,
@@ -53,12 +53,12 @@ pub(crate) fn largest(scene: &Scene) -> (f32, f32) {
         })
 }
 
-/// How the cells of a row are arranged.
+/// Arrangement of the cells of a row.
 struct Arrangement {
     scale: f32,
     /// From one cell to the next, and from one line to the next.
     step: (f32, f32),
-    /// How many cells are on a line.
+    /// Number of cells on a line.
     on_a_line: usize,
 }
 
@@ -148,7 +148,7 @@ fn in_the_middle(inside: &str) -> String {
     format!(r#"<g transform="translate({middle} {middle})">{inside}</g>"#)
 }
 
-/// Where something could lie: grey is seen on light and on dark.
+/// Mark of a place where something could lie: grey is seen on light and on dark.
 fn placeholder((width, height): (f32, f32)) -> String {
     let (width, height) = (number(width - 2.0), number(height - 2.0));
     format!(

@@ -4,7 +4,7 @@ use referee_core::{Language, Words, printable};
 
 use crate::glyph::number;
 
-/// How wide the longest label is, in letters; it is cut there.
+/// Width of the longest label, in letters; it is cut there.
 const LONGEST: usize = 60;
 
 /// A text inside an element or an attribute.
@@ -25,7 +25,7 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// What may be in an id.
+/// The characters of a text that may be in an id.
 pub(crate) fn id(prefix: &str) -> String {
     let fits = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     prefix.chars().filter(fits).collect()

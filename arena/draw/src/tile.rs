@@ -6,7 +6,7 @@ use referee_core::TileSuit;
 
 use crate::glyph::{self, number};
 
-/// How wide and how high a tile is.
+/// Width and height of a tile.
 pub(crate) const SIZE: (f32, f32) = (33.0, 46.0);
 
 const BLUE: &str = "#1b4797";

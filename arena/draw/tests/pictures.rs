@@ -1,4 +1,4 @@
-//! What every picture of every game must be.
+//! Properties of every picture of every game.
 
 mod random;
 

@@ -1,4 +1,4 @@
-//! Why a game can't be reviewed.
+//! Reasons why a game can't be reviewed.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use referee_games::Mismatch;
 
 use crate::playouts::BotError;
 
-/// Why a game can't be reviewed.
+/// Reason why a game can't be reviewed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
     /// The record is not what it says.

@@ -1,4 +1,4 @@
-//! What each seat can expect: at one position, or over the whole course of a game.
+//! The score that each seat can expect: at one position, or over the whole course of a game.
 
 use arena_events::replay::ExpectedScore;
 use referee_core::{Dice, PerSeat, Record, Root, Seat, Table};
@@ -17,16 +17,16 @@ use crate::{
 pub enum PositionJudge<'a> {
     /// Searches with all hands open, each by so many random playouts.
     Search {
-        /// How many playouts a search makes; a position has [`SEARCHES`] of them.
+        /// Number of playouts that a search makes; a position has [`SEARCHES`] of them.
         playouts: u32,
     },
     /// A bot that has estimates. It knows what the seat knew.
     Bot(&'a dyn InProcessBot),
 }
 
-/// What each seat can expect of a position that may have been dealt in any of these ways, as shares
-/// of the points: 1 is the first place alone. Each deal is searched once, with all hands open, by
-/// this many playouts, so that the errors also tell how much depends on what is not known.
+/// The score that each seat can expect of a position that may have been dealt in any of these ways,
+/// as shares of the points: 1 is the first place alone. Each deal is searched once, with all hands
+/// open, by this many playouts, so that the errors also tell how much depends on what is not known.
 ///
 /// # Panics
 ///
@@ -57,9 +57,9 @@ pub fn deals(
         .collect()
 }
 
-/// What each seat could expect before each move of a game, in the order of
-/// [`referee_games::replay`], and at last what it got. The same root finds the same, with any
-/// number of threads.
+/// The score that each seat could expect before each move of a game, in the order of
+/// [`referee_games::replay`], and at last the score that it got. The same root finds the same, with
+/// any number of threads.
 ///
 /// Where a bot judges a game with hidden hands, each seat has its own estimate of when it was last
 /// asked; before its first one, that of the seat that moves.

@@ -22,30 +22,30 @@ const LEAST: f64 = 0.05;
 /// The move that seems to have turned the game is searched with so many times more playouts.
 const CLOSER: u32 = 4;
 
-/// How a game is explained.
+/// Options of an explanation.
 #[derive(Clone, Copy)]
 pub struct ExplainOptions<'a> {
-    /// Who judges the moves.
+    /// The judge of the moves.
     pub by: ExplainBy<'a>,
     /// Decides all chance: the same root finds the same.
     pub root: &'a Root,
-    /// How many threads are used. It changes nothing in the result.
+    /// Number of threads that are used. It changes nothing in the result.
     pub threads: usize,
 }
 
-/// Who judges the moves of a game that is explained.
+/// The judge of the moves of a game that is explained.
 #[derive(Clone, Copy)]
 pub enum ExplainBy<'a> {
     /// Searches with all hands open.
     Search {
-        /// How many playouts a search makes for a move; there are [`SEARCHES`] searches.
+        /// Number of playouts that a search makes for a move; there are [`SEARCHES`] searches.
         playouts: u32,
     },
     /// A bot that plays on in every seat.
     PlayingOn {
         /// The bot.
         bot: &'a dyn InProcessBot,
-        /// How many playouts each move gets.
+        /// Number of playouts for each move.
         playouts: u32,
     },
     /// The estimates of a bot, which has some for every legal answer.
@@ -66,20 +66,20 @@ pub struct Explanation {
 pub struct ExplainedMove {
     /// Which move of the game, from 1.
     pub number: usize,
-    /// Who moved.
+    /// The seat that moved.
     pub seat: Seat,
     /// The move in the game's notation; none where there was a foul.
     pub notation: Option<String>,
     /// The foul of this seat.
     pub foul: Option<FoulKind>,
-    /// What the seat could expect after it.
+    /// The score that the seat could expect after it.
     pub expects: ExpectedScore,
     /// A better move, and what the seat could have expected after it.
     pub better: Option<(String, ExpectedScore)>,
 }
 
 impl ExplainedMove {
-    /// How much less its seat can expect than after the better move; at least 0.
+    /// The score that its seat loses by it, compared with the better move; at least 0.
     #[must_use]
     pub fn loss(&self) -> f64 {
         let better = self.better.as_ref();
@@ -95,7 +95,7 @@ impl ExplainedMove {
         Some(self.expects.error.hypot(better.error))
     }
 
-    /// Whether the loss is no accident, and not too small to matter.
+    /// True if the loss is no accident, and not too small to matter.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         let error = self.loss_error();
@@ -138,7 +138,7 @@ pub fn explain(record: &Record, options: &ExplainOptions<'_>) -> Result<Explanat
     })
 }
 
-/// How moves are judged.
+/// The judge of moves.
 struct Explainer<'a> {
     by: ExplainBy<'a>,
     kind: &'static dyn GameKind,
@@ -218,8 +218,8 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// What should have been answered. A search for it is one of its own, so that what
-    /// the answer seems to be worth is not the reason why it was picked.
+    /// The answer that should have been given. A search for it is one of its own, so that what the
+    /// answer seems to be worth is not the reason why it was picked.
     fn best(
         &self,
         ply: &Ply,

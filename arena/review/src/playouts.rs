@@ -1,5 +1,5 @@
-//! What a position of a finished game is worth where a bot plays on in every seat, in this
-//! process. Each copy of it knows what its seat was sent.
+//! Value of a position of a finished game where a bot plays on in every seat, in this process. Each
+//! copy of it knows what its seat was sent.
 
 use std::time::Duration;
 
@@ -55,8 +55,8 @@ pub trait InProcessSeat {
     }
 }
 
-/// What each seat can expect by the estimates of the bot in this one, which is asked. The question
-/// stays unanswered. What one of two can't expect the other can.
+/// The score that each seat can expect by the estimates of the bot in this one, which is asked. The
+/// question stays unanswered. What one of two can't expect the other can.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub fn expected(
     }))
 }
 
-/// How a bot in this process failed.
+/// Failure of a bot in this process.
 pub type BotError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The players that play on, by seat; none in a seat that never started.
@@ -122,8 +122,7 @@ impl PlayoutPosition<'_> {
 }
 
 impl Playouts<'_> {
-    /// What the bot would answer here, of what is legal; none where that would be a
-    /// foul.
+    /// The bot's answer here, of those that are legal; none where it would be a foul.
     pub(crate) fn answer(&self, at: &PlayoutPosition<'_>) -> Result<Option<usize>, ReviewError> {
         let mut bot = self.seated(at, at.seat)?.expect("the seat is in play");
         let asked = at.asked();
@@ -137,7 +136,7 @@ impl Playouts<'_> {
         Ok(legal.iter().position(|(one, _)| *one == notation))
     }
 
-    /// What the seat can expect after each legal answer, by the bot's own estimate.
+    /// The score that the seat can expect after each legal answer, by the bot's own estimate.
     pub(crate) fn values(&self, at: &PlayoutPosition<'_>) -> Result<Vec<f64>, ReviewError> {
         let mut bot = self.seated(at, at.seat)?.expect("the seat is in play");
         let values = bot.values(&at.asked().call).map_err(ReviewError::Bot)?;
@@ -151,7 +150,7 @@ impl Playouts<'_> {
         }
     }
 
-    /// What each seat can expect, by the bot's own estimate in the seat that is asked.
+    /// The score that each seat can expect, by the bot's own estimate in the seat that is asked.
     pub(crate) fn expected(
         &self,
         at: &PlayoutPosition<'_>,
@@ -161,7 +160,7 @@ impl Playouts<'_> {
         expected(&mut *bot, &at.asked().call, at.seat, seats).map_err(ReviewError::Bot)
     }
 
-    /// What the seat can expect where it does this: the mean of so many playouts.
+    /// The score that the seat can expect where it does this: the mean of so many playouts.
     pub(crate) fn estimate(
         &self,
         at: &PlayoutPosition<'_>,
@@ -255,14 +254,13 @@ impl Playouts<'_> {
     }
 }
 
-/// What a bot answers. One that fails says nothing about the position, so nothing is said
-/// of it.
+/// A bot's answer. One that fails says nothing about the position, so nothing is said of it.
 fn hear(bot: &mut dyn InProcessSeat, call: &Bytes) -> Result<SeatReply, ReviewError> {
     let answer = bot.hear(call).map_err(ReviewError::Bot)?;
     Ok(answer.map_or(SeatReply::Foul(Foul::HungUp), SeatReply::Answer))
 }
 
-/// What the bot that is asked answers.
+/// The answer of the bot that is asked.
 fn answered(question: &Question, bots: &mut PlayoutSeats) -> Result<SeatReply, ReviewError> {
     match bots[question.seat].as_mut() {
         Some(bot) => hear(&mut **bot, &question.call),

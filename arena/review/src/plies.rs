@@ -13,12 +13,12 @@ pub(crate) struct Ply {
     pub(crate) seat: Seat,
     pub(crate) notation: Option<String>,
     pub(crate) foul: Option<FoulKind>,
-    /// What could have been answered.
+    /// The legal answers.
     pub(crate) legal: Vec<String>,
     pub(crate) deed: Deed,
     /// The game when it was asked for.
     pub(crate) sitting: Sitting,
-    /// What each seat had been sent by then, with its answers.
+    /// All that each seat had been sent by then, with its answers.
     pub(crate) sent: PerSeat<Vec<Bytes>>,
 }
 

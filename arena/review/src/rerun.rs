@@ -10,12 +10,12 @@ use tokio::sync::mpsc;
 
 use crate::error::ReviewError;
 
-/// What is rerun.
+/// The game, seat and bot of a rerun.
 #[derive(Clone, Copy, Debug)]
 pub struct RerunRequest<'a> {
     /// The game.
     pub record: &'a Record,
-    /// Whose questions are asked.
+    /// The seat whose questions are asked.
     pub seat: Seat,
     /// The bot that is asked.
     pub bot: &'a Entry,
@@ -23,16 +23,16 @@ pub struct RerunRequest<'a> {
     pub move_limit: Option<Duration>,
 }
 
-/// What came of a rerun.
+/// Result of a rerun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RerunReport {
-    /// How it ended.
+    /// Its end.
     pub end: RerunEnd,
-    /// How many moves the bot was asked for.
+    /// Number of moves that the bot was asked for.
     pub asked: usize,
-    /// How many of them were the same.
+    /// Number of moves that were the same.
     pub same: usize,
-    /// How many were fouls.
+    /// Number of moves that were fouls.
     pub fouls: usize,
     /// The number of the first move that was not the same, from 1.
     pub first_difference: Option<usize>,

@@ -1,20 +1,19 @@
-//! What a position of a finished game is worth, with all hands open: a search by playouts
-//! alone. No bot may use it, since it sees what no seat does.
+//! Value of a position of a finished game, with all hands open: a search by playouts alone. No bot
+//! may use it, since it sees what no seat does.
 
 use arena_events::replay::ExpectedScore;
 use arena_ladder::HalfPoints;
 use referee_core::{Dice, Outcome, PerSeat, Seat, Table};
 
-/// How much a search explores: mean + [`EXPLORATION`] · sqrt(2 ln N / n), the rule
-/// UCB1 with rewards of 0 to 1 (Kocsis and Szepesvári, "Bandit based Monte-Carlo
-/// planning", ECML 2006).
+/// Weight of exploration in a search: mean + [`EXPLORATION`] · sqrt(2 ln N / n), the rule UCB1 with
+/// rewards of 0 to 1 (Kocsis and Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006).
 const EXPLORATION: f64 = 0.35;
 
-/// How many searches an estimate is made of. They are independent of each other, so their
+/// Number of searches that an estimate is made of. They are independent of each other, so their
 /// spread gives the standard error of their mean.
 pub const SEARCHES: u32 = 8;
 
-/// What a seat does when it is asked.
+/// An act of a seat that is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// It gives this answer of those that are legal, from 0.
@@ -41,8 +40,8 @@ struct SearchNode {
     tried: usize,
 }
 
-/// What `seat` can expect where it does this when it is asked: each of [`SEARCHES`] searches
-/// makes so many playouts, and the later half of them counts, when it knows what is good.
+/// The score that `seat` can expect where it does this when it is asked: each of [`SEARCHES`]
+/// searches makes so many playouts, and the later half of them counts, when it knows what is good.
 pub(crate) fn estimate(
     table: &dyn Table,
     seat: Seat,
@@ -217,7 +216,7 @@ fn upper(sum: f64, n: u32, of: u32) -> f64 {
     sum / n + EXPLORATION * (2.0 * of.ln() / n).sqrt()
 }
 
-/// Where the largest is; the first of equals.
+/// Index of the largest value; the first of equals.
 fn most(values: impl Iterator<Item = f64>) -> usize {
     let mut most = (0, f64::NEG_INFINITY);
     for (at, value) in values.enumerate() {
@@ -296,7 +295,7 @@ mod tests {
         assert_eq!((fouled.score, fouled.error), (0.0, 0.0));
     }
 
-    /// What `seat` gets where both play as well as can be, by trying everything.
+    /// The score of `seat` where both play as well as can be, by trying everything.
     fn solved(table: &dyn Table, seat: Seat) -> f64 {
         let mut table = table.fork();
         let asked = match table.step() {
