@@ -1,4 +1,4 @@
-//! What can fail.
+//! Errors of games of people.
 
 use referee_core::SetupError;
 
@@ -22,7 +22,7 @@ pub enum PeopleGameError {
     Damaged,
 }
 
-/// Why a move was not taken back.
+/// Reason why a move was not taken back.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTakenBack {
     /// The seat has not moved yet.
@@ -43,7 +43,7 @@ pub enum NotTakenBack {
     CantResume(String),
 }
 
-/// Why there is no hint.
+/// Reason why there is no hint.
 #[derive(Debug, thiserror::Error)]
 pub enum HintError {
     /// The seat is not asked.

@@ -1,4 +1,4 @@
-//! What the players can expect, as a person in a seat may know it.
+//! The score that the players can expect, as a person in a seat may know it.
 
 use arena_review::{ExpectedScore, InProcessBot, deals, evaluate};
 use referee_core::{Dice, PerSeat, Seed};
@@ -13,19 +13,19 @@ const PLAYOUTS: u32 = 400;
 /// thought about elsewhere.
 pub struct EvaluationQuestion {
     pub(crate) imagination: Imagination,
-    /// What the person was sent, for a bot that has estimates.
+    /// All that the person was sent, for a bot that has estimates.
     pub(crate) question: SeatQuestion,
 }
 
 impl EvaluationQuestion {
-    /// What a bot is asked, as values alone.
+    /// The question for a bot, as values alone.
     #[must_use]
     pub const fn question(&self) -> &SeatQuestion {
         &self.question
     }
 
-    /// What each seat can expect, as shares of the points, by the estimates of a bot in this
-    /// process.
+    /// The score that each seat can expect, as shares of the points, by the estimates of a bot in
+    /// this process.
     ///
     /// # Errors
     ///
@@ -34,8 +34,8 @@ impl EvaluationQuestion {
         self.question.estimate(bot)
     }
 
-    /// What each seat can expect, as shares of the points: searches by random playouts, each with
-    /// another deal of what the person has not seen. None where no such deal is found.
+    /// The score that each seat can expect, as shares of the points: searches by random playouts,
+    /// each with another deal of what the person has not seen. None where no such deal is found.
     #[must_use]
     pub fn search(&self) -> Option<PerSeat<ExpectedScore>> {
         // The same position has the same value, whoever asks how often.

@@ -32,7 +32,7 @@ pub enum SeatPlayer {
     Bot(Entry),
 }
 
-/// What is played, and by whom.
+/// The game that is played, and its players.
 #[derive(Clone)]
 pub struct Seating {
     /// The game.
@@ -41,13 +41,13 @@ pub struct Seating {
     pub setup: serde_json::Value,
     /// The seed of the deal.
     pub seed: Seed,
-    /// What the record is called.
+    /// Name of the record.
     pub game_id: String,
-    /// What bots are allowed.
+    /// Limits of bots.
     pub limits: Limits,
-    /// Whether people are bound by the limit for a move, too.
+    /// True if people are bound by the limit for a move, too.
     pub people_are_timed: bool,
-    /// Who sits where, in order of the seats.
+    /// The players, in order of the seats.
     pub players: Vec<SeatPlayer>,
 }
 
@@ -63,11 +63,11 @@ pub enum PeopleTurn {
 /// A move that was made, or how a seat left the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedMove {
-    /// Whose.
+    /// The seat that moved.
     pub seat: Seat,
-    /// What the seat did.
+    /// The action of the seat.
     pub action: SeatAction,
-    /// Whether everybody may see it while the game goes on.
+    /// True if everybody may see it while the game goes on.
     pub public: bool,
 }
 
@@ -91,9 +91,9 @@ struct Open {
 
 /// A person in a seat.
 struct Person {
-    /// What the seat knows.
+    /// Knowledge of the seat.
     watch: Option<Box<dyn AnyWatcher>>,
-    /// What it was sent, with its answers.
+    /// The calls that it was sent, with its answers.
     past: Vec<Bytes>,
 }
 
@@ -109,7 +109,7 @@ pub struct PeopleGame {
     people_are_timed: bool,
     sitting: Sitting,
     chairs: PerSeat<Chair>,
-    /// What was answered, round by round: the questions of a round are asked at once.
+    /// The answers, round by round: the questions of a round are asked at once.
     rounds: Vec<Vec<GivenAnswer>>,
     open: Vec<Open>,
     asked_at: Instant,
@@ -236,7 +236,7 @@ impl PeopleGame {
         })
     }
 
-    /// What has been answered, round by round: enough to go on with the game elsewhere.
+    /// The answers so far, round by round: enough to go on with the game elsewhere.
     #[must_use]
     pub fn answers(&self) -> &[Vec<GivenAnswer>] {
         &self.rounds
@@ -449,7 +449,7 @@ impl PeopleGame {
         }
     }
 
-    /// What a person answered. Without a limit their time is in the record and counts for nothing.
+    /// Takes a person's answer. Without a limit their time is in the record and counts for nothing.
     fn hear(&mut self, seat: Seat, reply: SeatReply) {
         let elapsed = self.asked_at.elapsed();
         let (counted, excused) = match self.people_are_timed {
@@ -463,7 +463,7 @@ impl PeopleGame {
         }
     }
 
-    /// Whether a person may take back their last move, and all that came after it: the round of
+    /// Checks that a person may take back their last move, and all that came after it: the round of
     /// that move.
     ///
     /// # Errors
@@ -571,7 +571,7 @@ impl PeopleGame {
         }
     }
 
-    /// What to draw: what a person knows, or everything where the game is over.
+    /// The scene to draw: of what a person knows, or of everything where the game is over.
     #[must_use]
     pub fn scene(&self, seat: Seat) -> Scene {
         match &self.chairs[seat] {
@@ -584,7 +584,7 @@ impl PeopleGame {
         }
     }
 
-    /// What was played so far, as one seat may know it.
+    /// The moves so far, as one seat may know them.
     pub fn moves(&self, seat: Seat) -> impl Iterator<Item = &PlayedMove> {
         let is_over = self.record.is_some();
         let played = self.played.iter();
@@ -597,7 +597,7 @@ impl PeopleGame {
         self.record.as_deref()
     }
 
-    /// Why it ended, where the game is over.
+    /// Reason why it ended, where the game is over.
     #[must_use]
     pub fn ending(&self) -> Option<&Words> {
         self.sitting.ending()
@@ -631,7 +631,7 @@ impl PeopleGame {
     }
 }
 
-/// How a reply is written where a game is kept.
+/// Form in which a reply is written where a game is kept.
 mod reply {
     use bytes::Bytes;
     use referee_core::Foul;

@@ -16,9 +16,9 @@ pub(crate) struct Guest {
     pub(crate) name: String,
     running: Result<RunningBot, Foul>,
     stream: Option<ProbeStream>,
-    /// What it was sent so far, with its answers.
+    /// The calls that it was sent so far, with its answers.
     past: Vec<Bytes>,
-    /// Whether it said that it can be resumed.
+    /// True if it said that it can be resumed.
     pub(crate) can_resume: bool,
     /// Its next answer may have waited for its start.
     resumed: bool,

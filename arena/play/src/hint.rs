@@ -1,4 +1,4 @@
-//! What a bot would play in a person's seat. It knows what the person knows.
+//! The move that a bot would play in a person's seat. It knows what the person knows.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::HintError;
 
-/// What a seat was sent and is asked now, as values alone, so that a bot in another process can
-/// answer it.
+/// The calls that a seat was sent and its question now, as values alone, so that a bot in another
+/// process can answer it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeatQuestion {
     game: String,
     seat: Seat,
-    /// What the seat was sent, with its answers.
+    /// The calls that the seat was sent, with its answers.
     past: Vec<Vec<u8>>,
     call: Vec<u8>,
 }
@@ -53,7 +53,8 @@ impl SeatQuestion {
         answer.ok_or_else(|| HintError::Bot("it gave no answer".into()))
     }
 
-    /// What each seat can expect, as shares of the points, by the estimate of a bot in this process.
+    /// The score that each seat can expect, as shares of the points, by the estimate of a bot in
+    /// this process.
     ///
     /// # Errors
     ///
@@ -86,7 +87,7 @@ pub struct HintQuestion {
 }
 
 impl HintQuestion {
-    /// What a bot in this process would play, in the notation of the game.
+    /// The move that a bot in this process would play, in the notation of the game.
     ///
     /// # Errors
     ///
@@ -102,7 +103,7 @@ impl HintQuestion {
         &self.question
     }
 
-    /// What a bot would play that has given this answer, in the notation of the game.
+    /// The move that a bot would play that has given this answer, in the notation of the game.
     ///
     /// # Errors
     ///

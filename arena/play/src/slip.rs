@@ -1,6 +1,6 @@
 //! Moves as people write them.
 
-/// Why what was written is no move.
+/// Reason why the written text is no move.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Slip {
     /// Nothing legal is written like this.
@@ -9,9 +9,9 @@ pub enum Slip {
     /// Several moves are.
     #[error("\"{written}\" can be {}", candidates.join(" or "))]
     Ambiguous {
-        /// What was written.
+        /// The written text.
         written: String,
-        /// What it can be, in the notation of the game.
+        /// Moves that it can be, in the notation of the game.
         candidates: Vec<String>,
     },
 }

@@ -17,18 +17,19 @@ use referee_cli::End;
 
 use crate::page::{analyst, hinter};
 
-/// How long a process may exist. Where games take every core it has little of them.
+/// Longest life of a process. Where games take every core it has little of them.
 const LONGEST: Duration = Duration::from_secs(5 * 60);
-/// How much of a core a process may use, in seconds.
+/// Core time that a process may use, in seconds.
 const CORE_SECONDS: u64 = 120;
-/// How much memory, in bytes, with what the allocator has reserved at the start, which is 1 GiB.
+/// Memory that a process may use, in bytes, with what the allocator has reserved at the start,
+/// which is 1 GiB.
 const MEMORY: u64 = 1536 << 20;
 /// The longest answer, in bytes: that of a whole game is a hundredth of it.
 const ANSWER: u64 = 8 << 20;
 /// The lowest priority that there is.
 const NICE: i32 = 19;
 
-/// What answers requests in processes.
+/// The adviser that answers each request in a process.
 ///
 /// # Errors
 ///

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adviser;
 
-/// Where the page is if nothing is said.
+/// Address of the page if nothing is said.
 const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// A page that can be served.
@@ -91,7 +91,7 @@ pub(crate) fn serve(
     arena_web::serve(options, page.listener, stop).context("could not serve the page")
 }
 
-/// What the operator offers, then the built-in bots, the strongest first.
+/// The opponents that the operator offers, then the built-in bots, the strongest first.
 fn opponents(args: &PageArgs) -> anyhow::Result<Vec<Opponent>> {
     let schemes = schemes()?;
     let mut opponents = Vec::new();

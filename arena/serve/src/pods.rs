@@ -1,4 +1,4 @@
-//! How `arena` has a Kubernetes cluster play: what is to be played, for the controller.
+//! Games on a Kubernetes cluster: the tournaments that are to be played, for the controller.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::SystemTime};
 
@@ -29,7 +29,7 @@ pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Settings> {
     Settings::parse(&text).or_else(|error| usage(format!("{what}: {error}")))
 }
 
-/// What has the cluster play, if it can be reached.
+/// The controller that has the cluster play, if it can be reached.
 pub(crate) async fn controller(
     settings: Settings,
     tournaments: Arc<Tournaments<Store>>,
@@ -56,7 +56,7 @@ pub(crate) async fn client() -> anyhow::Result<kube::Client> {
     })
 }
 
-/// How many games a chunk of a tournament has.
+/// Number of games in a chunk of a tournament.
 fn games<R: Results>(settings: &Settings, dispatcher: &Dispatcher<R>) -> u64 {
     let on = dispatcher.plan().definition.kubernetes;
     match on.and_then(|on| on.games) {
@@ -65,7 +65,7 @@ fn games<R: Results>(settings: &Settings, dispatcher: &Dispatcher<R>) -> u64 {
     }
 }
 
-/// What is left of each tournament that is being played, in chunks.
+/// Number of chunks that are left of each tournament that is being played.
 pub(crate) fn chunks_left(
     settings: &Settings,
     tournaments: &Tournaments<Store>,

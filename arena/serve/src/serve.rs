@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use crate::page::{self, Page};
 use crate::pods;
 
-/// How many workers there are at most.
+/// Largest number of workers.
 const WORKERS: usize = 20_000;
 
 pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
@@ -216,7 +216,7 @@ fn workers(args: &ServeArgs, games: usize) -> anyhow::Result<Option<WorkerGroup>
     Ok(Some(WorkerGroup::start(context, games)?))
 }
 
-/// What starts bots on this machine.
+/// The launcher of bots on this machine.
 fn launch_context(args: &ServeArgs, cores: Option<Cores>) -> anyhow::Result<LaunchContext> {
     let logs = match &args.logs {
         Some(logs) => logs.clone(),
@@ -237,10 +237,10 @@ fn launch_context(args: &ServeArgs, cores: Option<Cores>) -> anyhow::Result<Laun
     Ok(launch.open(std::env::current_dir()?)?)
 }
 
-/// Who hears of a tournament.
+/// The observers of a tournament.
 struct Observers {
     reporter: Reporter,
-    /// Whether the reporter hears of moves.
+    /// True if the reporter hears of moves.
     prints_moves: bool,
     page: Option<HubObserver>,
 }

@@ -21,7 +21,7 @@ use crate::pods;
 
 /// The oldest minor version of Kubernetes 1 that has what Jobs need.
 const OLDEST: u32 = 33;
-/// What the arena does in its namespace.
+/// The rights that the arena needs in its namespace.
 const RIGHTS: &[(&str, &str, &str)] = &[
     ("batch", "jobs", "list"),
     ("batch", "jobs", "watch"),
@@ -35,16 +35,16 @@ const RIGHTS: &[(&str, &str, &str)] = &[
     ("", "pods", "delete"),
 ];
 
-/// How long a referee that runs may take to join the arena, in seconds.
+/// Longest time that a running referee should take to join the arena, in seconds.
 const SLOW_JOIN: i64 = 60;
 /// So many of them are looked at, and so many bytes of a line read.
 const MOST_LATE: usize = 10;
 const LONGEST_LINE: i64 = 4096;
 
-/// What was found out: what was looked at, and what is wrong with it.
+/// Findings: the things that were looked at, and their faults.
 struct Findings {
     wrong: u32,
-    /// What this account may not look at.
+    /// Names of the things that this account may not look at.
     hidden: Vec<String>,
 }
 
@@ -272,7 +272,7 @@ async fn quotas(client: &Client, namespace: &str, findings: &mut Findings) -> an
     Ok(())
 }
 
-/// What stands in the way of the pods of games.
+/// Reports the obstacles to the pods of games.
 async fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
     let observed = looked.observed();
     let troubles = troubles(looked, &observed);

@@ -20,7 +20,7 @@ use referee_core::printable_lines;
 
 use crate::pods;
 
-/// What a cluster is asked for at once.
+/// Number of objects that a cluster is asked for at once.
 const PAGE: u32 = 500;
 /// The most bytes of a container's log that are read.
 const LONGEST_LOG: i64 = 1024 * 1024;
@@ -43,7 +43,7 @@ pub(crate) async fn run(command: KubernetesCommand) -> anyhow::Result<End> {
 /// The settings, with their defaults and what they mean.
 const DEFAULTS: &str = include_str!("../../../../deploy/kubernetes/base/kubernetes.toml");
 
-/// What of a cluster the verbs look at.
+/// The part of a cluster that the verbs look at.
 struct Looked {
     client: Client,
     settings: Settings,
@@ -99,7 +99,7 @@ where
 }
 
 impl Looked {
-    /// What of it is a tournament's.
+    /// The part of it that is a tournament's.
     fn of(mut self, tournament: &str) -> Self {
         let is_its = |metadata: &kube::core::ObjectMeta| {
             let annotations = metadata.annotations.as_ref();
@@ -217,7 +217,7 @@ async fn cancel(args: &ClusterCancelArgs) -> anyhow::Result<End> {
     Ok(ended)
 }
 
-/// What is gone need not be removed.
+/// Ignores the error that an object is gone: it need not be removed.
 fn removed(done: Result<(), kube::Error>) -> anyhow::Result<()> {
     match done {
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),

@@ -54,7 +54,7 @@ fn rows(looked: &Looked, observed: &ObservedCluster) -> Vec<[String; 5]> {
     jobs.iter().map(row).collect()
 }
 
-/// What stands in the way of pods.
+/// Obstacles to pods.
 pub(super) fn troubles(looked: &Looked, observed: &ObservedCluster) -> Vec<String> {
     let bots_of: BTreeMap<&str, Vec<String>> = (looked.pods.iter())
         .filter_map(|pod| Some((pod.metadata.name.as_deref()?, bots(&pod.metadata))))
@@ -78,7 +78,7 @@ pub(super) fn troubles(looked: &Looked, observed: &ObservedCluster) -> Vec<Strin
     troubles
 }
 
-/// Whose container it is, by the bot's name where it is a bot's.
+/// The owner of the container, by the bot's name where it is a bot's, and its trouble.
 fn who(container: &str, pod: &SeenPod, bots_of: &BTreeMap<&str, Vec<String>>) -> String {
     let bot = arena_kubernetes::names::place_of(container)
         .and_then(|place| bots_of.get(&*pod.name)?.get(place));
