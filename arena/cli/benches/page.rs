@@ -1,4 +1,4 @@
-//! What the web page costs the games that are played beside it, and how soon it answers: 200 people
+//! Cost of the web page to the games that are played beside it, and time of its answers: 200 people
 //! who look on, 50 who play, a tournament of 128 games at once. Quiet and busy times take turns on
 //! one arena, so that what else the machine does is the same for both. Then 200 people who ask for
 //! pages of a tournament of 100,000 games.
@@ -27,12 +27,12 @@ use tokio::{
 const SPECTATORS: usize = 200;
 const PLAYERS: usize = 50;
 const AT_ONCE: u32 = 128;
-/// How long a quiet or busy time is, and how many of each there are.
+/// Duration of a quiet or busy time, and number of each.
 const TIME: Duration = Duration::from_secs(15);
 const TURNS: usize = 4;
 /// A tournament of so many deals does not end while it is measured.
 const FOREVER: u64 = 1_000_000;
-/// How many deals of two games a large tournament has.
+/// Number of deals, of two games each, of a large tournament.
 const LARGE: u64 = 50_000;
 
 /// An arena with its page; it is killed when this is dropped.
@@ -96,7 +96,7 @@ impl Arena {
     }
 }
 
-/// How many games of the tournament are stored.
+/// Number of stored games of the tournament.
 fn games(folder: &Path) -> u64 {
     let said = Command::new(env!("CARGO_BIN_EXE_arena"))
         .args(["tournament", "list", "--format", "json"])
@@ -305,7 +305,7 @@ async fn measure() {
     large(&folder.path().join("large")).await;
 }
 
-/// How soon pages of a large tournament come, each asked for by all at once.
+/// Measures the time until pages of a large tournament come, each asked for by all at once.
 async fn large(folder: &Path) {
     fs::create_dir(folder).expect("a folder");
     let arena = Arena::start(folder, "connect-four", LARGE, "--page 127.0.0.1:0");

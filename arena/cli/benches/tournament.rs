@@ -1,5 +1,5 @@
-//! What a tournament costs beside the same games without a store, whether its
-//! memory stays flat over 100,000 games, and how soon their table is there.
+//! Cost of a tournament beside the same games without a store, the growth of its memory over
+//! 100,000 games, and the time until their table is there.
 //!
 //! With another build of `arena` in `BENCH_BASE` the costs of both are measured in
 //! turns.
@@ -16,17 +16,17 @@ use std::{
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// How many games each run has that is compared.
+/// Number of games of each run that is compared.
 const COMPARED: u64 = 20_000;
-/// How often each is run; the one with the least CPU counts.
+/// Number of times that each is run; the one with the least CPU counts.
 const TURNS: usize = 3;
-/// What is compared.
+/// The ways to play that are compared.
 const WAYS: [&str; 3] = [
     "games alone",
     "with records as files",
     "as a tournament in a store",
 ];
-/// How many the long one has.
+/// Number of games of the long one.
 const LONG: u64 = 100_000;
 const AT_ONCE: u64 = 128;
 
@@ -108,7 +108,7 @@ fn spent(program: &Path, folder: &Path, line: &str) -> Duration {
     children() - before
 }
 
-/// What all processes that have ended took.
+/// CPU time that all processes that have ended took.
 fn children() -> Duration {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage is there");
     let part = |time: nix::sys::time::TimeVal| {
@@ -164,7 +164,7 @@ fn long(program: &Path, folder: &Path) {
     );
 }
 
-/// What a process has in memory of its own, in KiB.
+/// Memory of a process of its own, in KiB.
 fn anonymous(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status

@@ -1,5 +1,4 @@
-//! What it costs to have games played by workers elsewhere: a real arena and real workers over
-//! loopback.
+//! Cost of games played by workers elsewhere: a real arena and real workers over loopback.
 //!
 //! - `cost`: a tournament that a worker plays over gRPC beside the same one in one process, in
 //!   CPU of all processes.
@@ -25,9 +24,9 @@ use std::time::Duration;
 
 use self::site::{Site, children};
 
-/// How many games each run of `cost` has.
+/// Number of games of each run of `cost`.
 const GAMES: u64 = 20_000;
-/// How often each is run; the one with the least CPU counts.
+/// Number of times that each is run; the one with the least CPU counts.
 const TURNS: usize = 3;
 const AT_ONCE: [u64; 2] = [2, 128];
 

@@ -1,4 +1,4 @@
-//! What another program does: `arena` becomes that program, as git becomes its commands.
+//! Verbs of another program: `arena` becomes that program, as git becomes its commands.
 
 use std::{env, os::unix::process::CommandExt as _, process::Command};
 

@@ -6,7 +6,7 @@ use std::{fmt::Write as _, time::Duration};
 use arena_store::GameRow;
 use referee_core::{FoulKind, Seat};
 
-/// What a game was for bot 1 and bot 2 of a match.
+/// Result of a game for bot 1 and bot 2 of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
     code: i32,
@@ -235,7 +235,7 @@ mod tests {
         );
     }
 
-    /// What printf("%g") gives.
+    /// The same text that printf("%g") gives.
     #[test]
     fn ratios_are_printed_as_by_a_stream() {
         for (value, text) in [

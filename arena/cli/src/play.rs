@@ -95,22 +95,22 @@ pub(crate) struct RecordArgs {
     no_records: bool,
 }
 
-/// What was typed, with everything that follows from it and from the machine.
+/// Settings that were typed, with everything that follows from them and from the machine.
 pub(crate) struct Settings {
     pub(crate) kind: &'static dyn GameKind,
     pub(crate) schemes: Schemes,
     pub(crate) root: Root,
-    /// Whether the root was typed.
+    /// True if the root was typed.
     pub(crate) reproduction: bool,
-    /// Whether the root is not to be shown: it stays in its file.
+    /// True if the root is not to be shown: it stays in its file.
     pub(crate) hides_root: bool,
     pub(crate) limits: Limits,
     pub(crate) memory_mib: Option<u64>,
     pub(crate) concurrency: Option<usize>,
-    /// What deals begin with, in turn.
+    /// Set-ups of the deals, in turn.
     pub(crate) setups: Vec<serde_json::Value>,
     pub(crate) records: RecordArgs,
-    /// How bots are started and reached.
+    /// Arguments of the launchers of bots.
     pub(crate) launch: LaunchArgs,
     /// The cores of the referee and of bots, where each is to have its own.
     pub(crate) cores: Option<Cores>,
@@ -118,13 +118,13 @@ pub(crate) struct Settings {
     pub(crate) hidden: Vec<PathBuf>,
     /// The folder that relative paths begin at.
     pub(crate) directory: PathBuf,
-    /// Whether a bot whose file is missing is refused before anything is played.
+    /// True if a bot whose file is missing is refused before anything is played.
     pub(crate) checks_files: bool,
     /// The archives of bots that are packed.
     pub(crate) archives: Option<Arc<ArchiveCache>>,
 }
 
-/// What came of a run.
+/// Result of a run.
 pub(crate) struct PlayedRun {
     pub(crate) snapshot: Snapshot,
     pub(crate) results: MemoryResults,
@@ -310,7 +310,7 @@ impl Settings {
         }
     }
 
-    /// How a run of this plan begins, for programs.
+    /// The beginning of a run of this plan, for programs.
     pub(crate) fn started(
         &self,
         command: RunCommand,
@@ -369,7 +369,7 @@ impl Settings {
     }
 }
 
-/// How a run of a plan begins, for programs: all that the plan itself says.
+/// The beginning of a run of a plan, for programs: all that the plan itself says.
 pub(crate) fn started(
     command: RunCommand,
     plan: &Plan,
@@ -444,7 +444,7 @@ pub(crate) async fn play_into(
     })
 }
 
-/// How a run goes on, on this machine.
+/// Options of a run on this machine.
 pub(crate) fn run_options(
     launch: LaunchOptions,
     kind: &dyn GameKind,
@@ -489,8 +489,7 @@ fn isolation(plan: &Plan, sandbox: Option<&BotSandbox>) -> RunIsolation {
 }
 
 impl PlayedRun {
-    /// How it ended, for programs. The root and the set-ups are told here and not
-    /// before.
+    /// The end of the run, for programs. The root and the set-ups are told here and not before.
     pub(crate) fn ended(&self, settings: &Settings, folder: Option<&RunFolder>) -> RunEndedEvent {
         RunEndedEvent {
             root: (!settings.hides_root).then(|| settings.root.reveal()),
@@ -500,7 +499,7 @@ impl PlayedRun {
         }
     }
 
-    /// What to beware of, on standard error.
+    /// Prints the warnings, on standard error.
     pub(crate) fn warn(&self) {
         show::warnings(&self.snapshot, |first: &FirstFoul| {
             let name = self.snapshot.name(first.entrant);
@@ -509,7 +508,7 @@ impl PlayedRun {
         });
     }
 
-    /// What remains to be said, on standard error, and how the program ends.
+    /// Prints the rest, on standard error, and returns the end of the program.
     pub(crate) fn close(&self, folder: Option<&RunFolder>) -> End {
         self.warn();
         if let Some(folder) = folder {
@@ -532,7 +531,7 @@ impl PlayedRun {
     }
 }
 
-/// How a run ended, for programs, without its root, set-ups and records.
+/// The end of a run, for programs, without its root, set-ups and records.
 pub(crate) fn run_ended(snapshot: &Snapshot, seen: &SeenOfRun, end: RunEnd) -> RunEndedEvent {
     let count = &snapshot.count;
     let given_up = |one: &SetAside| matches!(one.why, SetAsideReason::NoStart { .. });
@@ -559,9 +558,8 @@ pub(crate) fn run_ended(snapshot: &Snapshot, seen: &SeenOfRun, end: RunEnd) -> R
     }
 }
 
-/// How the program ends after a run: 130 where it was stopped; 1 where a bot never
-/// started or was set aside, nobody has played, or the test of a match between two did
-/// not accept H1; else 0.
+/// The end of the program after a run: 130 where it was stopped; 1 where a bot never started or was
+/// set aside, nobody has played, or the test of a match between two did not accept H1; else 0.
 pub(crate) fn exit_code(snapshot: &Snapshot, end: RunEnd) -> End {
     if end == RunEnd::Stopped {
         return End::Interrupted;
@@ -577,7 +575,7 @@ pub(crate) fn exit_code(snapshot: &Snapshot, end: RunEnd) -> End {
     }
 }
 
-/// What the test of a match between two has accepted.
+/// The hypothesis that the test of a match between two has accepted.
 fn decision(snapshot: &Snapshot) -> Option<Decision> {
     snapshot.tests.first().copied().flatten()?.decision
 }
@@ -634,12 +632,12 @@ impl RunFolder {
         unreachable!("there are more numbers than folders")
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Where the bots' output goes.
+    /// Folder of the bots' output.
     pub(crate) fn logs(&self) -> PathBuf {
         self.0.join("logs")
     }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{known::join, site::Site};
 
 const WORKERS: [u64; 3] = [10, 1_000, 10_000];
-/// How long the arena is watched.
+/// Time that the arena is watched.
 const WATCHED: Duration = Duration::from_secs(30);
 
 pub(crate) fn measure() {

@@ -25,23 +25,23 @@ use tokio_util::sync::CancellationToken;
 /// The games that are known, by what they are called.
 pub(crate) type Known = Arc<Mutex<HashMap<String, (Record, PackedResult)>>>;
 
-/// What a worker that doesn't play has seen.
+/// Observations of a worker that doesn't play.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// How long each lease took that had work.
+    /// Duration of each lease request that got work.
     pub(crate) leases: Vec<Duration>,
-    /// How many games were accepted.
+    /// Number of accepted games.
     pub(crate) accepted: u64,
 }
 
 /// A worker that doesn't play.
 pub(crate) struct KnownGames {
     pub(crate) known: Known,
-    /// How many games it asks for at once.
+    /// Number of games that it asks for at once.
     pub(crate) games: u64,
-    /// How many it reports at once, at most.
+    /// Largest number of games that it reports at once.
     pub(crate) at_once: usize,
-    /// How long each takes.
+    /// Pause before each game.
     pub(crate) pause: Duration,
     pub(crate) seen: Arc<Mutex<Seen>>,
 }

@@ -13,10 +13,10 @@ use crate::{
     site::{Serving, Site, bytes, own},
 };
 
-/// How many games each run has.
+/// Number of games of each run.
 const GAMES: u64 = 60_000;
 
-/// How a run is loaded.
+/// Load of a run.
 struct Load {
     name: &'static str,
     workers: u64,
@@ -27,7 +27,7 @@ struct Load {
     pause: Duration,
 }
 
-/// What is measured: as much as the arena takes, and then some 5,000 games a second.
+/// Loads that are measured: as much as the arena takes, and then some 5,000 games a second.
 const LOADS: [Load; 3] = [
     Load {
         name: "large leases",

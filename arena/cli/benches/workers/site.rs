@@ -101,7 +101,7 @@ impl Serving {
         &self.url
     }
 
-    /// What CPU it has taken.
+    /// CPU time that it has taken.
     pub(crate) fn cpu(&self) -> Duration {
         let path = format!("/proc/{}/stat", self.process.id());
         let stat = fs::read_to_string(path).unwrap_or_default();
@@ -113,7 +113,7 @@ impl Serving {
         Duration::from_secs_f64(ticks as f64 / each as f64)
     }
 
-    /// What it has in memory of its own, in KiB.
+    /// Memory of its own, in KiB.
     pub(crate) fn memory(&self) -> u64 {
         let path = format!("/proc/{}/status", self.process.id());
         let status = fs::read_to_string(path).unwrap_or_default();
@@ -130,12 +130,12 @@ impl Serving {
     }
 }
 
-/// What all processes that have ended took.
+/// CPU time that all processes that have ended took.
 pub(crate) fn children() -> Duration {
     used(UsageWho::RUSAGE_CHILDREN)
 }
 
-/// What this process has taken.
+/// CPU time that this process has taken.
 pub(crate) fn own() -> Duration {
     used(UsageWho::RUSAGE_SELF)
 }
@@ -155,7 +155,7 @@ pub(crate) fn allow_many_files() {
     }
 }
 
-/// How many bytes the store in this folder has, with the files beside it.
+/// Number of bytes of the store in this folder, with the files beside it.
 pub(crate) fn bytes(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).expect("the folder").flatten();
     let stored = files.filter(|file| {

@@ -14,8 +14,8 @@ use referee_core::printable;
 
 use crate::usage;
 
-/// How long an archive stays in the store that no bot names, in milliseconds: who registers a
-/// bot adds its archive first.
+/// Time that an archive stays in the store that no bot names, in milliseconds: who registers a bot
+/// adds its archive first.
 const UNUSED: i64 = 60 * 60 * 1000;
 
 /// Archives that are here, and stay as long as this does.
@@ -96,7 +96,7 @@ pub(crate) async fn remove_unused(store: &Store) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Who runs this, as user@host.
+/// The user who runs this, as user@host.
 fn who() -> String {
     let of = |name: &str| std::env::var(name).ok().filter(|user| !user.is_empty());
     let user = of("USER").or_else(|| of("LOGNAME"));

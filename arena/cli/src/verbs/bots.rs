@@ -103,10 +103,10 @@ pub(crate) struct Remove {
     store: StoreAt,
 }
 
-/// What explains a finding of this short check.
+/// Advice for a finding of this short check.
 const CLOSER_LOOK: &str = "`arena check SPEC` says what was expected and how to fix it\n";
 
-/// How a bot did in one deal of a game.
+/// Result of a bot in one deal of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Finding {
     /// It played every game to its end.
@@ -398,7 +398,7 @@ fn shown(spec: &str, archives: &[ArchiveInfo]) -> String {
     format!("{} ({size}) {}", packed.hash.short(), packed.inner)
 }
 
-/// How a bot is tried.
+/// Settings to try a bot with.
 fn settings(
     kind: &'static dyn GameKind,
     launch: &LaunchArgs,

@@ -23,7 +23,7 @@ use crate::{End, usage};
 const AUTHORITY: &str = "ca";
 /// The largest certificate or key that is read, in bytes.
 const LARGEST: u64 = 64 * 1024;
-/// How far the clock of another machine may be behind.
+/// Largest time by which the clock of another machine may be behind.
 const CLOCKS_DIFFER: Duration = Duration::HOUR;
 /// The longest common name (RFC 5280, appendix A.1).
 const LONGEST_NAME: usize = 64;

@@ -39,17 +39,17 @@ enum Language {
     Strategy,
 }
 
-/// What is written for a language.
+/// The files that are written for a language.
 struct Template {
     main: &'static str,
-    /// Whether that is a program for Linux, and nothing else goes into the image.
+    /// True if that is a program for Linux, and nothing else goes into the image.
     is_compiled: bool,
     dockerfile: &'static str,
     /// A file of the author's, and what is done where it is there.
     install: Option<(&'static str, &'static str)>,
 }
 
-/// What bots in scripts have in their folders that no image needs.
+/// Files that bots in scripts have in their folders and no image needs.
 const IGNORED: &str = "\
 .*
 Dockerfile
@@ -59,7 +59,7 @@ venv
 arena-runs
 *.log
 ";
-/// What begins a program for Linux.
+/// First bytes of a program for Linux.
 const ELF: &[u8] = b"\x7fELF";
 
 impl Language {
@@ -141,7 +141,7 @@ impl Dockerfile {
         Ok(End::Done)
     }
 
-    /// Whether the folder has this program.
+    /// Checks that the folder has this program.
     fn check(&self, main: &str, template: &Template) -> anyhow::Result<()> {
         let folder = self.folder.display();
         if !self.folder.is_dir() {

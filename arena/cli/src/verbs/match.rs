@@ -134,7 +134,7 @@ impl Match {
         Ok(end)
     }
 
-    /// What is printed.
+    /// Form of the report that is printed.
     fn report(&self, seats: usize) -> anyhow::Result<Report> {
         let report = match (self.report, self.format) {
             (None, Format::Text) => Report::Table,

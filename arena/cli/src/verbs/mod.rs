@@ -1,4 +1,4 @@
-//! What `arena` can do: one file a verb.
+//! The verbs of `arena`: one file a verb.
 
 mod archives;
 mod bots;
@@ -240,8 +240,8 @@ fn games_of(
     Ok(kinds)
 }
 
-/// What users of other match runners may have meant by an option, a value or a missing
-/// word that this one does not have.
+/// Advice to users of other match runners, for an option, a value or a missing word that this one
+/// does not have.
 fn meant(error: &clap::Error) -> Option<&'static str> {
     let context = |kind| error.get(kind).map(ToString::to_string);
     let option = context(ContextKind::InvalidArg).unwrap_or_default();

@@ -94,7 +94,7 @@ impl PackArgs {
 }
 
 impl PackedBot {
-    /// What was packed, in words.
+    /// Description of the packed bot, in words.
     pub(crate) fn described(&self) -> String {
         let Packed {
             size,

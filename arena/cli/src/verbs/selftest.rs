@@ -62,19 +62,19 @@ pub(crate) struct Selftest {
     format: Format,
 }
 
-/// What one look at the machine or at a game has found.
+/// Finding of one look at the machine or at a game.
 struct Observed {
     what: String,
     /// The same for programs.
     check: SelftestCheck,
-    /// Why not, where it did not hold.
+    /// Reason why not, where it did not hold.
     found: Result<String, String>,
 }
 
 /// The places and scores of an entry in the games of one deal, in order.
 type Outcomes = Vec<(u8, i32)>;
 
-/// What came of one game's deals.
+/// Result of one game's deals.
 struct Deals {
     games: u32,
     /// By deal: the outcomes of each entry.
@@ -90,7 +90,7 @@ struct WrongRecord {
     why: String,
 }
 
-/// How long our own wake-ups are watched.
+/// Time that our own wake-ups are watched.
 const WATCHED: Duration = Duration::from_secs(1);
 /// From here on a delay of ours is worth a word.
 const LONG_DELAY: Duration = Duration::from_millis(20);
@@ -226,7 +226,7 @@ impl Deals {
         }
     }
 
-    /// What was found, for programs.
+    /// The finding, for programs.
     fn check(&self, game: String) -> SelftestCheck {
         SelftestCheck::Game {
             game,
@@ -251,8 +251,7 @@ impl Deals {
         })
     }
 
-    /// Whether every entry came out the same in every deal, and every record plays
-    /// again.
+    /// Checks that every entry came out the same in every deal, and every record plays again.
     fn judged(&self) -> Result<String, String> {
         if let Some(wrong) = &self.wrong {
             return Err(match &wrong.game_id {
@@ -281,7 +280,7 @@ impl Deals {
     }
 }
 
-/// Whether a record reads back, plays again, and tells of a game without a foul.
+/// Checks that a record reads back, plays again, and tells of a game without a foul.
 fn proved(packed: &[u8]) -> Result<(), WrongRecord> {
     let broken = |why: String| format!("a record does not play again: {why}");
     let unread = |why: String| WrongRecord {
@@ -373,7 +372,7 @@ fn supervisor() -> Observed {
     }
 }
 
-/// Whether anything of a bot is left after its supervisor's pipe has closed.
+/// True if anything of a bot is left after its supervisor's pipe has closed.
 fn outlived() -> anyhow::Result<bool> {
     let program = std::env::current_exe()?;
     let folder = referee::folder_for_a_socket()?.keep();
@@ -411,7 +410,7 @@ fn was_killed(mut process: Child) -> std::io::Result<bool> {
     Ok(false)
 }
 
-/// How late the threads that judge time wake up on this machine.
+/// Measures the delay with which the threads that judge time wake up on this machine.
 async fn heartbeat() -> anyhow::Result<Observed> {
     let pool = Pool::new(1)?;
     tokio::time::sleep(WATCHED).await;

@@ -31,7 +31,7 @@ fn docs_cli_has_every_verb_and_argument() {
     );
 }
 
-/// What the page says of a verb, and of those below it.
+/// Text of the page for a verb, and for those below it.
 fn section(verb: &Command) -> String {
     let name = name(verb);
     let about = verb.get_long_about().or(verb.get_about()).unwrap();

@@ -217,7 +217,7 @@ fn suspicion(found: &Suspicion) -> Option<WorkerSuspicion> {
     })
 }
 
-/// How long after it was seen last a worker is believed to be connected, in milliseconds.
+/// Time after it was seen last for which a worker is believed to be connected, in milliseconds.
 const FRESH_MS: i64 = 30_000;
 
 fn event(worker: WorkerRow, sessions: &[WorkerSession], now: i64) -> WorkerEvent {
@@ -283,7 +283,7 @@ fn row(worker: &WorkerEvent) -> [String; 8] {
     ]
 }
 
-/// What is to be known of a worker beside its figures.
+/// Prints remarks on a worker beside its figures.
 fn remarks(worker: &WorkerEvent) -> anyhow::Result<()> {
     let name = &worker.worker;
     if let Some(why) = &worker.shut_out {

@@ -173,7 +173,7 @@ impl Browser {
         self.count("#state a[href^='/people/']").await > 0
     }
 
-    /// What a bot would play.
+    /// The move that a bot would play.
     async fn hint(&self) -> String {
         self.run("document.getElementById('message').textContent = ''")
             .await;
@@ -233,7 +233,7 @@ impl Browser {
         self.until("the next turn", &script).await;
     }
 
-    /// What axe-core finds on this page.
+    /// The faults that axe-core finds on this page.
     async fn accessibility(&self) -> Vec<String> {
         let axe = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(AXE));
         let axe = axe.expect("axe-core is installed: npm ci in arena/web/checks");

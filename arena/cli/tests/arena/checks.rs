@@ -29,7 +29,7 @@ fn check(line: &str) -> Output {
     Arena::new().run(&format!("check {line} --format json"))
 }
 
-/// What was found, by name.
+/// Names of the findings.
 fn found(output: &Output) -> BTreeSet<String> {
     let events = events(&out(output));
     assert_eq!(of_type(&events, "check_ended").len(), 1, "{}", err(output));
@@ -39,7 +39,7 @@ fn found(output: &Output) -> BTreeSet<String> {
         .collect()
 }
 
-/// What its check needs beside the usual limits.
+/// Arguments that its check needs beside the usual limits.
 fn needs(kind: Kind) -> &'static str {
     match kind {
         Kind::Memory => "--memory-limit 64",
@@ -66,7 +66,7 @@ fn line(kind: Kind) -> String {
     format!("{line} {needs}")
 }
 
-/// What a kind shows.
+/// Findings of a kind.
 fn expected(kind: Kind) -> Option<BTreeSet<String>> {
     let finding = match kind {
         // What they wait for is to meet a deal twice, and the check has deals that
@@ -261,7 +261,7 @@ fn a_check_that_nobody_reads_ends() {
     wait_until("the check ends", || check.try_wait().unwrap().is_some());
 }
 
-/// Where temporary files lie too deep for a socket, or can't be, is no bot's fault.
+/// A folder for temporary files that is too deep for a socket, or can't be, is no bot's fault.
 #[test]
 fn the_folder_for_temporary_files_is_ours() {
     let arena = Arena::new();
@@ -281,7 +281,7 @@ fn the_folder_for_temporary_files_is_ours() {
     }
 }
 
-/// What its author may have overlooked is told with the finding.
+/// A slip that its author may have overlooked is told with the finding.
 #[test]
 fn a_file_that_is_no_program_is_named_with_what_runs_it() {
     let arena = Arena::new();

@@ -255,7 +255,7 @@ fn pid_namespace() -> u64 {
     std::fs::metadata("/proc/self/ns/pid").unwrap().ino()
 }
 
-/// What stands for the containers of an arena: its children with this verb.
+/// The processes that stand for the containers of an arena: its children with this verb.
 fn monitors_of(arena: u32) -> Vec<i32> {
     let parent = format!("\nPPid:\t{arena}\n");
     let mut monitors = processes_with("container");

@@ -25,7 +25,7 @@ const ABSENT: &str = "Compose is not installed, and the deployment is tested wit
 /// A deployment that nobody else has; all of it is gone when this is dropped.
 pub(crate) struct Deployment {
     engine: &'static Engine,
-    /// What the names of its containers, networks and volumes begin with.
+    /// Beginning of the names of its containers, networks and volumes.
     project: String,
     /// Which of the images it has.
     pub(crate) version: &'static str,
@@ -73,7 +73,7 @@ impl Deployment {
         script.args(words).stdin(input).output().unwrap()
     }
 
-    /// What its files are told from outside.
+    /// Sets the values that its files are told from outside.
     fn settle<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
             .current_dir(folder())
@@ -90,12 +90,12 @@ impl Deployment {
         self.engine.run(words)
     }
 
-    /// What a page says that this machine is asked for.
+    /// Text of a page that this machine is asked for.
     pub(crate) fn fetch(&self, url: &str) -> String {
         self.engine.fetch(url)
     }
 
-    /// What a container, network or volume of it is called.
+    /// Name of a container, network or volume of it.
     pub(crate) fn name(&self, of: &str) -> String {
         format!("{}-{of}", self.project)
     }
@@ -117,14 +117,14 @@ impl Deployment {
         names
     }
 
-    /// What the engine knows of a container.
+    /// The engine's description of a container.
     pub(crate) fn inspect(&self, container: &str) -> Value {
         let said = self.docker(&["container", "inspect", &self.name(container)]);
         let said: Value = serde_json::from_str(&said).unwrap();
         said[0].clone()
     }
 
-    /// What a container may, has and does, in one way of writing it.
+    /// Settings of a container, in one way of writing them.
     pub(crate) fn made(&self, container: &str) -> Value {
         let inspected = self.inspect(container);
         let (config, host) = (&inspected["Config"], &inspected["HostConfig"]);
@@ -264,7 +264,7 @@ impl Drop for Deployment {
     }
 }
 
-/// Where its files are.
+/// Folder of its files.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/compose")
 }

@@ -13,13 +13,14 @@ use parking_lot::Mutex;
 
 use crate::vocabulary::*;
 
-/// Where the tests look for an engine before they start one: `unix:///PATH`.
+/// Name of the variable that tells the tests where to look for an engine before they start one:
+/// `unix:///PATH`.
 const VARIABLE: &str = "ARENA_TEST_DOCKER";
 const ABSENT: &str = "dockerd is not installed, and bots in containers are tested on a real engine. \
     Install it (Debian: apt-get install docker.io; nothing needs to be set up or running) and run \
     the tests as root, or set ARENA_TEST_DOCKER=unix:///PATH to the socket of an engine that they \
     may use";
-/// How long it may take to start.
+/// Longest time that it may take to start.
 const START: Duration = Duration::from_secs(120);
 
 /// Runs an engine until its standard input ends, which it does when we let go of it or die in
@@ -111,12 +112,12 @@ impl Engine {
         keeper.wait().unwrap();
     }
 
-    /// How programs find it.
+    /// Address at which programs find it.
     pub(crate) fn host(&self) -> String {
         format!("unix://{}", self.socket.display())
     }
 
-    /// What a page says that the engine's machine is asked for; no text where it does not answer.
+    /// Text of a page that the engine's machine is asked for; no text where it does not answer.
     pub(crate) fn fetch(&self, url: &str) -> String {
         let mut curl = match &self.keeper {
             None => Command::new("curl"),
@@ -137,7 +138,7 @@ impl Engine {
         docker.stdin(Stdio::null()).output().expect(ABSENT)
     }
 
-    /// What `docker` says when it does what it is asked to.
+    /// Output of `docker`, which must succeed.
     pub(crate) fn run(&self, words: &[&str]) -> String {
         let said = self.command(words);
         let (out, err) = (text(&said.stdout), text(&said.stderr));

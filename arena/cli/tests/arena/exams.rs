@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::vocabulary::*;
 
-/// What a contestant may get back for a game.
+/// Words that a contestant may get back for a game.
 const WORDS: [&str; 9] = [
     "win",
     "draw",

@@ -49,7 +49,7 @@ fn four_bots_can_sit_in_twenty_four_orders() {
     }
 }
 
-/// What one seat gains the others pay, and whoever has most in the end is first.
+/// The gain of one seat is what the others pay, and whoever has most in the end is first.
 #[test]
 fn a_series_of_paid_rounds_is_ranked_by_the_purse() {
     let arena = Arena::new();

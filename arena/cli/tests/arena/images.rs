@@ -22,7 +22,7 @@ const LISTENS: &str = "listening on ";
 /// An image that a bot is started of.
 struct Bot {
     image: &'static str,
-    /// What comes after its name.
+    /// The words after its name.
     words: &'static str,
     /// The same program as a process.
     process: String,

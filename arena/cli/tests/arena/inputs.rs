@@ -1,5 +1,5 @@
-//! What somebody else wrote to do harm. Files are refused at once, and the reason is told;
-//! texts are shown without what a terminal obeys.
+//! Harmful input that somebody else wrote. Files are refused at once, and the reason is told; texts
+//! are shown without what a terminal obeys.
 
 use std::{
     fs,

@@ -7,7 +7,8 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
 use crate::{postgres::Postgres, processes::bots_of, site::Site, vocabulary::*};
 
-/// How many kills there are in all of these tests; `cargo xtask soak kills` sets more.
+/// Name of the variable for the number of kills in all of these tests; `cargo xtask soak kills`
+/// sets more.
 const KILLS: &str = "ARENA_TEST_KILLS";
 const USUAL_KILLS: u32 = 40;
 /// The bots are idle between tournaments.
@@ -19,7 +20,7 @@ fn kills(hundredths: u32) -> u32 {
     (kills * hundredths).div_ceil(100)
 }
 
-/// What was killed, and how often.
+/// Number of kills of each kind.
 #[derive(Debug, Default)]
 struct Killed {
     arena: u32,

@@ -15,7 +15,7 @@ pub(crate) struct Sample {
     pub(crate) spec: String,
 }
 
-/// Where the kits' samples were built: `cargo xtask test` does it and says so.
+/// Folder in which the kits' samples were built: `cargo xtask test` does it and says so.
 fn built() -> PathBuf {
     let folder = env::var_os("ARENA_TEST_LANGUAGES").expect(
         "ARENA_TEST_LANGUAGES names the folder where the kits were built; run \
@@ -252,7 +252,7 @@ fn an_author_is_told_of_what_is_wrong() {
     }
 }
 
-/// What each seat played in each game, in the game's notation.
+/// The moves of each seat in each game, in the game's notation.
 pub(crate) fn moves(arena: &Arena, run: &str) -> Vec<Vec<String>> {
     let records = arena.records(run);
     assert!(!records.is_empty());

@@ -14,7 +14,7 @@ use tokio_rustls::rustls::{
 
 use crate::{site::Site, vocabulary::*};
 
-/// What is answered to somebody with this certificate, or without one.
+/// The answer to somebody with this certificate, or without one.
 fn fetched(arena: &Arena, address: SocketAddr, name: Option<&str>) -> std::io::Result<String> {
     let file = |name: &str| arena.path(&format!("tls/{name}"));
     let mut roots = RootCertStore::empty();

@@ -19,16 +19,16 @@ use tokio_util::sync::CancellationToken;
 /// The address of the machine that the bridge belongs to.
 pub(crate) const CENTRE: &str = "10.77.0.1";
 
-/// How long a frame is under way on a slow line, in each direction.
+/// Time that a frame is under way on a slow line, in each direction.
 const DELAY: Duration = Duration::from_millis(100);
-/// How many of the frames a slow line loses, in each direction.
+/// Share of the frames that a slow line loses, in each direction.
 const LOSS: f64 = 0.01;
 /// No frame is larger.
 const LARGEST_FRAME: usize = 64 * 1024;
 
 /// The machines and their lines; dropping it removes all of them.
 pub(crate) struct Network {
-    /// What the names of its namespaces begin with.
+    /// Beginning of the names of its namespaces.
     id: String,
     machines: Vec<String>,
     lines: Vec<SlowLine>,

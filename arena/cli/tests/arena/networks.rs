@@ -14,7 +14,7 @@ use crate::{
     vocabulary::*,
 };
 
-/// How long a worker may be silent before its games are given to others.
+/// Longest time that a worker may be silent before its games are given to others.
 const LEASE: Duration = Duration::from_secs(5);
 const PORT: u16 = 50060;
 
@@ -67,7 +67,7 @@ impl Field {
         self.site.keep(program, line, child)
     }
 
-    /// What is known of a worker.
+    /// Data of a worker.
     fn about(&self, name: &str) -> Value {
         let workers = self.site.workers().into_iter();
         let mut workers = workers.filter(|worker| worker["worker"] == name);

@@ -313,7 +313,7 @@ impl Pod<'_> {
         self.node.engine.run(&words)
     }
 
-    /// What a container of it is called.
+    /// Name of a container of it.
     pub(crate) fn called(&self, container: &str) -> String {
         format!("{}-{}-{container}", self.node.network, self.name)
     }
@@ -467,7 +467,7 @@ impl Pod<'_> {
         }
     }
 
-    /// Where a container writes why it has ended.
+    /// File in which a container writes why it has ended.
     fn message(&self, container: &str) -> PathBuf {
         self.folder().join(format!("{container}.message"))
     }
@@ -486,7 +486,7 @@ impl Pod<'_> {
         all.map(|container| &*container.name)
     }
 
-    /// What the engine knows of a container.
+    /// The engine's description of a container.
     pub(crate) fn inspect(&self, container: &str) -> Value {
         let name = self.called(container);
         let said = self.node.engine.run(&["container", "inspect", &name]);
@@ -557,7 +557,7 @@ impl Pod<'_> {
         self.node.engine.command(&all)
     }
 
-    /// What it has said lately.
+    /// Its latest output.
     pub(crate) fn log(&self) -> String {
         let mut log = String::new();
         for container in self.names() {

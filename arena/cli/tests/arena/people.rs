@@ -87,7 +87,7 @@ impl Person {
         Self { child, said }
     }
 
-    /// What is printed until the next question.
+    /// Text that is printed until the next question.
     fn hear(&mut self) -> String {
         let mut heard = Vec::new();
         loop {
@@ -117,7 +117,7 @@ impl Person {
     }
 }
 
-/// What a program prints, as it comes.
+/// Output of a program, as it comes.
 fn hear(child: &mut Child) -> Receiver<Vec<u8>> {
     let mut stdout = child.stdout.take().unwrap();
     let (sender, said) = mpsc::channel();
@@ -144,7 +144,7 @@ fn on_a_terminal(arena: &Arena, line: &str) -> Command {
     command
 }
 
-/// Whether this ends with a question: a name, perhaps a sign, and `> `.
+/// True if this ends with a question: a name, perhaps a sign, and `> `.
 fn is_question(heard: &[u8]) -> bool {
     let Ok(heard) = str::from_utf8(heard) else {
         return false;
@@ -158,7 +158,7 @@ fn is_question(heard: &[u8]) -> bool {
     who.ends_with("presses Enter") || name.chars().all(|c| c.is_alphanumeric() || c == '-')
 }
 
-/// What a terminal shows of it.
+/// The text that a terminal shows of it.
 fn without_colours(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();

@@ -91,7 +91,7 @@ impl Remote for Alone {
     }
 }
 
-/// What `arena kubernetes render` prints for a file, as it is submitted.
+/// Output of `arena kubernetes render` for a file, as it is submitted.
 fn rendered(file: &str) -> Vec<Value> {
     let arena = Arena::new();
     fs::write(arena.path("cup.toml"), file).unwrap();
@@ -343,7 +343,7 @@ fn jobs(objects: &[Value]) -> Vec<(&Value, Vec<&Value>)> {
     jobs
 }
 
-/// What the kernel says of a process, by the words before the colon.
+/// The kernel's facts about a process, by the words before the colon.
 fn status(process: i32) -> BTreeMap<String, String> {
     let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -455,8 +455,8 @@ fn tournaments_end_alike_in_every_way_although_pods_are_killed() {
     }
 }
 
-/// What happens to the first pod of a Job: one that has some time to play is held still, looked at,
-/// and killed in the middle of its games.
+/// Makes trouble for the first pod of a Job: one that has some time to play is held still, looked
+/// at, and killed in the middle of its games.
 fn trouble(running: &Running<'_>, way: &str, game: &str) {
     if game != "othello" {
         return;

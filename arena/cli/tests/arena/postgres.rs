@@ -25,7 +25,7 @@ use crate::vocabulary::*;
 pub(crate) struct Postgres {
     programs: PathBuf,
     folder: TempDir,
-    /// Who it runs as if we are root: it refuses to run as root.
+    /// The user that it runs as if we are root: it refuses to run as root.
     owner: Option<(u32, u32)>,
     /// Its own, also in the name of its socket.
     port: u16,
@@ -98,7 +98,7 @@ impl Postgres {
         format!("postgres://arena@localhost:{port}/postgres?host={folder}")
     }
 
-    /// Where it listens on 127.0.0.1 if it does.
+    /// Port at which it listens on 127.0.0.1 if it does.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }

@@ -12,7 +12,7 @@ use crate::vocabulary::*;
 /// A process below another one.
 pub(crate) struct Descendant {
     id: i32,
-    /// What is between the two.
+    /// The processes between the two.
     path: Vec<i32>,
     words: Vec<String>,
 }
@@ -36,7 +36,7 @@ impl Descendant {
         });
     }
 
-    /// Whether it is a built-in bot, or a villain that breaks no rule.
+    /// True if it is a built-in bot, or a villain that breaks no rule.
     fn is_a_bot(&self) -> bool {
         let verb = self.words.get(1).map(String::as_str);
         matches!(verb, Some("bot" | "slow" | "honest"))

@@ -16,7 +16,7 @@ pub(crate) trait Remote {
     /// Runs `arena` there.
     fn arena(&self, line: &str) -> String;
 
-    /// What all that belongs to it has said lately.
+    /// Latest output of all that belongs to it.
     fn log(&self) -> String;
 
     fn is_over(&self, name: &str) -> bool {

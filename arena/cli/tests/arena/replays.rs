@@ -84,7 +84,7 @@ fn signs_are_as_the_terminal_s_locale_says() {
     assert!(!suits.contains('\x1b'), "{suits}");
 }
 
-/// What is drawn under a label, for each label.
+/// Drawings under the labels, for each label.
 fn areas(text: &str) -> Vec<(String, String)> {
     let lines: Vec<_> = text.lines().collect();
     let mut areas: Vec<(String, String)> = Vec::new();
@@ -271,7 +271,7 @@ fn every_game_is_explained_move_by_move() {
     }
 }
 
-/// Where a bot has estimates it judges the moves unless something else is asked for.
+/// A bot that has estimates judges the moves unless something else is asked for.
 #[test]
 fn a_strong_bot_judges_the_moves_of_its_game() {
     for (game, weak, spec) in [

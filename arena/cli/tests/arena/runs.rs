@@ -143,7 +143,7 @@ fn records_are_proved_and_a_changed_one_is_not() {
     );
 }
 
-/// Who forges the seal as well is found out by the replay.
+/// Somebody who forges the seal as well is found out by the replay.
 #[test]
 fn a_forged_record_with_a_good_seal_is_not_proved() {
     let arena = Arena::new();
@@ -441,7 +441,7 @@ fn every_verb_has_help_with_examples() {
     }
 }
 
-/// What users of other programs type, and the first slips of a beginner.
+/// Words that users of other programs type, and the first slips of a beginner.
 #[test]
 fn a_slip_gets_the_word_that_was_meant() {
     let arena = Arena::new();

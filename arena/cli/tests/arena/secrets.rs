@@ -1,5 +1,4 @@
-//! What a bot could learn from one seating of a deal for another, and that it
-//! can't.
+//! Facts that a bot could learn from one seating of a deal for another, and proof that it can't.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -428,7 +427,7 @@ fn seeds_are_in_records_and_nowhere_else() {
     }
 }
 
-/// What its games are drawn from.
+/// The text that its games are drawn from.
 const SEED: &str = "a word";
 
 /// A tournament of one deal whose games wait until the test lets them go on, and whoever
@@ -481,7 +480,7 @@ impl Spy {
         self.arena.path("hold").join(self.told(seating))
     }
 
-    /// What bots are told as the name of a game.
+    /// Text that bots are told as the name of a game.
     fn told(&self, seating: usize) -> String {
         let root: Root = SEED.parse().unwrap();
         let seed = root.seed(self.game.info().name, 0);
@@ -517,7 +516,7 @@ impl Spy {
         });
     }
 
-    /// How many games the store has; that much may be told.
+    /// Number of games in the store; that much may be told.
     fn stored(&self) -> usize {
         let list = self.arena.run("tournament list --format json");
         events(&out(&list))[0]["games"].as_u64().unwrap() as usize

@@ -29,7 +29,7 @@ fn a_bot_against_itself_comes_out_even_in_every_game() {
     assert_eq!(std::fs::read_dir(arena.path(".")).unwrap().count(), 0);
 }
 
-/// How well it plays is another matter in every process.
+/// A bot that plays with another strength in every process.
 #[test]
 fn a_bot_that_is_not_itself_comes_out_uneven() {
     let arena = Arena::new();

@@ -15,7 +15,7 @@ use nix::{
 
 use crate::{site::Site, vocabulary::*};
 
-/// What images have as their digest, each another one.
+/// Digits of which the images' digests are made, one digit each.
 const DIGITS: [char; 2] = ['a', 'b'];
 
 /// An image that nobody has.
@@ -24,7 +24,7 @@ fn image(digit: char) -> String {
     format!("image:bots/{digit}@sha256:{digest}")
 }
 
-/// What a worker says that it has these images.
+/// Arguments by which a worker says that it has these images.
 fn provided() -> String {
     let labels = DIGITS.map(|digit| format!("--provides image-{}", digit.to_string().repeat(32)));
     labels.join(" ")
@@ -53,7 +53,7 @@ fn start_bot(site: &mut Site, name: &str) -> PathBuf {
     path
 }
 
-/// What a worker is told of both bots at sockets, which are processes of this user.
+/// Arguments by which a worker is told of both bots at sockets, which are processes of this user.
 fn at_sockets(site: &Site, user: u32) -> String {
     let at = |name: &str| {
         let path = site.arena.path(&format!("{name}.sock"));

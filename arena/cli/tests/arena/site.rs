@@ -15,9 +15,9 @@ use crate::vocabulary::*;
 pub(crate) struct Site {
     pub(crate) arena: Arena,
     port: u16,
-    /// Where its store is, if it is not a file in its folder.
+    /// Location of its store, if it is not a file in its folder.
     store: Option<String>,
-    /// Where its programs look for others, if not where we do.
+    /// Path on which its programs look for others, if not ours.
     pub(crate) path: Option<String>,
     /// The server and the workers, each with how it is started.
     pub(crate) processes: Vec<Process>,
@@ -93,7 +93,7 @@ impl Site {
         hold
     }
 
-    /// Where the arena listens.
+    /// Address at which the arena listens.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -148,7 +148,7 @@ impl Site {
             .unwrap()
     }
 
-    /// What the server and the workers have said.
+    /// Output of the server and the workers.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.arena.path("log")).unwrap_or_default()
     }
@@ -206,7 +206,7 @@ impl Site {
         self.processes[at].child = self.launch(command);
     }
 
-    /// How many games of a tournament are stored, and whether it is still played.
+    /// Number of stored games of a tournament, and true if it is still played.
     pub(crate) fn progress(&self, name: &str) -> (u64, bool) {
         let one = self.about(name);
         (one["games"].as_u64().unwrap(), one["state"] != "over")
@@ -216,7 +216,7 @@ impl Site {
         self.about(name)["state"].as_str().unwrap().to_owned()
     }
 
-    /// What the list of tournaments says of one.
+    /// Entry of one tournament in the list of tournaments.
     fn about(&self, name: &str) -> Value {
         let list = events(&self.run("tournament list --format json"));
         let one = list.into_iter().find(|one| one["tournament"] == *name);
@@ -257,7 +257,7 @@ impl Site {
         assert!(verified.contains("proved, "), "{verified}");
     }
 
-    /// What came of each game of a tournament.
+    /// Result of each game of a tournament.
     fn results(&self, name: &str) -> Vec<Value> {
         let export = self.run(&format!("tournament export {name}"));
         let mut games = of_type(&events(&export), "game");
@@ -277,7 +277,7 @@ impl Site {
         games
     }
 
-    /// What was played in each game of a tournament, whoever played it.
+    /// Course of each game of a tournament, whoever played it.
     pub(crate) fn courses(&self, name: &str) -> Vec<Value> {
         let games = self.results(name).into_iter();
         games.map(|mut game| game["course"].take()).collect()

@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use crate::vocabulary::*;
 
-/// What is played, and by how many bots: `random` alone, since it does the same
-/// again when it is given the same seed.
+/// The tournaments that are played, and their number of bots: `random` alone, since it does the
+/// same again when it is given the same seed.
 const SHAPES: &[(&str, &str, &str, usize)] = &[
     ("round-robin", "connect-four", "deals = 6", 4),
     ("gauntlet", "othello", "deals = 4\nchallengers = 2", 5),
@@ -97,7 +97,7 @@ impl Whole {
     }
 }
 
-/// Whether it went on to its end all the same.
+/// True if it went on to its end all the same.
 fn waited(running: &mut Child, signal: Signal) -> bool {
     let began = Instant::now();
     let status = running.wait().unwrap();

@@ -68,7 +68,7 @@ fn games(output: &Output) -> Vec<Value> {
     of_type(&events(&done(output)), "game")
 }
 
-/// What was found in a game: the foul of the strategy, as text.
+/// Finding of a game: the foul of the strategy, as text.
 fn foul(game: &Value) -> Option<String> {
     let fouls = game["fouls"].as_array().unwrap();
     let by = |foul: &Value| game["players"][foul["seat"].as_u64().unwrap() as usize] == "s";
@@ -339,7 +339,7 @@ fn what_a_strategy_prints_goes_to_its_log() {
     }
 }
 
-/// What the strategy has printed, in all of its processes.
+/// Output of the strategy, in all of its processes.
 fn logged(arena: &Arena) -> String {
     let logs = fs::read_dir(arena.path("run/logs")).unwrap();
     let ours = logs
@@ -605,7 +605,7 @@ fn a_strategy_without_a_function_of_the_interface_does_not_play_the_game() {
     }
 }
 
-/// What it has printed by the time that it is refused is in the log, each time.
+/// All that it has printed by the time that it is refused is in the log, each time.
 #[test]
 fn what_is_printed_while_a_strategy_is_loaded_is_never_lost() {
     let arena = Arena::new();

@@ -79,7 +79,7 @@ impl Arena {
     }
 }
 
-/// What was printed by a run that ended, whatever the answer.
+/// Output of a run that ended, whatever the answer.
 fn done_or_no(output: &Output) -> String {
     assert!(
         matches!(output.status.code(), Some(0 | 1)),
@@ -133,7 +133,7 @@ fn send(signal: Signal, process: &Child) {
     kill(Pid::from_raw(process.id() as i32), signal).unwrap();
 }
 
-/// What is wrong with a tournament, in a line each: its place, its kind, the evidence.
+/// Faults of a tournament, in a line each: its place, its kind, the evidence.
 fn faults(event: &Value) -> Vec<String> {
     let faults = event["faults"].as_array().unwrap().iter();
     let line = |fault: &Value| {
@@ -950,7 +950,7 @@ fn import(arena: &Arena, name: &str, lines: &[Value]) -> Output {
     arena.run(&format!("tournament import changed.jsonl --name {name}"))
 }
 
-/// What is found wrong with these lines.
+/// Faults that are found in these lines.
 fn found(arena: &Arena, name: &str, lines: &[Value]) -> Vec<String> {
     done(&import(arena, name, lines));
     let output = arena.run(&format!("tournament verify {name} --format json"));
@@ -1222,7 +1222,7 @@ fn verify_names_what_was_changed() {
     assert_eq!(numbers(&lines[last - 1]), (json!(5), json!(1)));
 }
 
-/// What was not changed is proved under another name too.
+/// A tournament that was not changed is proved under another name too.
 fn found_none(arena: &Arena, lines: &[Value]) -> Vec<String> {
     done(&import(arena, "again", lines));
     let event = done(&arena.run("tournament verify again --format json"));
@@ -1446,7 +1446,7 @@ fn tables_of_long_names_and_many_games_fit_eighty_columns() {
     }
 }
 
-/// Where the example tournaments are.
+/// Folder of the example tournaments.
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/tournaments")
 }

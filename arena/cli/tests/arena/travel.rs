@@ -34,7 +34,7 @@ fn a_bot_travels_to_a_worker_that_has_never_seen_it() {
     make_removable(far.path());
 }
 
-/// What was unpacked is read-only.
+/// Makes unpacked files, which are read-only, removable.
 fn make_removable(folder: &Path) {
     let mut chmod = Command::new("chmod");
     let _ = chmod.args(["-R", "u+w"]).arg(folder).status();

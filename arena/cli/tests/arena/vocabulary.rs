@@ -1,5 +1,5 @@
-//! What the tests speak in: an arena in a folder of its own, what it says, and
-//! bots that misbehave.
+//! The vocabulary of the tests: an arena in a folder of its own, what it says, and bots that
+//! misbehave.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ const FAR_TOO_LONG: Duration = Duration::from_secs(60);
 pub(crate) struct Arena {
     folder: TempDir,
     walls: bool,
-    /// Where programs find the engine of containers, where they are to have one.
+    /// Address of the engine of containers for programs, where they are to have one.
     engine: Option<String>,
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What it said on standard error, each line in one piece.
+/// Output on standard error, each line in one piece.
 pub(crate) fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).replace("\n    ", " ")
 }
@@ -176,7 +176,7 @@ pub(crate) fn referee_program() -> PathBuf {
     built_beside("referee", "referee-cli")
 }
 
-/// What `arena` becomes to serve.
+/// The program that `arena` becomes to serve.
 pub(crate) fn serve_program() -> PathBuf {
     built_beside("arena-serve", "arena-serve")
 }

@@ -11,10 +11,10 @@ use referee_core::{Seat, shorten};
 
 use crate::report::plural;
 
-/// How much of what a bot calls itself is shown.
+/// Largest part of a bot's own name that is shown, in letters.
 const NAME: usize = 60;
 
-/// What was seen instead of what was expected.
+/// The observed behaviour, which is not the expected one.
 pub(super) fn seen(finding: &Finding) -> String {
     match &finding.evidence {
         Evidence::Foul(foul) => observed(foul),
@@ -123,7 +123,7 @@ fn observed(observed: &ObservedFoul) -> String {
     }
 }
 
-/// What was found in a stage, counted and measured.
+/// Findings of a stage, counted and measured.
 pub(super) fn stage(report: &StageReport, seats: u8) -> String {
     let outcome = &report.outcome;
     let figures = Figures(&outcome.figures);
@@ -228,7 +228,7 @@ fn done(report: &StageReport, figures: &Figures<'_>, seats: u8) -> String {
     }
 }
 
-/// Why a stage was skipped.
+/// Reason why a stage was skipped.
 fn skipped(
     cause: SkipCause,
     figures: &Figures<'_>,

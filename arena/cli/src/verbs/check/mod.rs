@@ -95,7 +95,7 @@ pub(crate) struct Check {
     format: Format,
 }
 
-/// Who thinks for less than this part of the limit may have meant more.
+/// A bot that thinks for less than this part of the limit may have meant more.
 const SHORT_PART: u32 = 50;
 
 impl Check {
@@ -181,7 +181,7 @@ impl Check {
         Ok(if fit { End::Done } else { End::No })
     }
 
-    /// What is checked; its records are not kept yet.
+    /// Options of the check; its records are not kept yet.
     fn options(&self, entry: &Entry, directory: &Path) -> anyhow::Result<CheckOptions> {
         let kinds = games_of(entry, &self.games_played, directory)?;
         let root: Root = self
@@ -203,7 +203,7 @@ impl Check {
         })
     }
 
-    /// What is checked, for programs.
+    /// The beginning of the check, for programs.
     fn started(&self, entry: &Entry, options: &CheckOptions) -> CheckStartedEvent {
         let kinds = options.kinds.as_ref();
         CheckStartedEvent {

@@ -1,4 +1,4 @@
-//! What comes of a check, for people and for programs.
+//! Result of a check, for people and for programs.
 
 use std::{
     path::{Path, PathBuf},
@@ -27,7 +27,7 @@ use referee_worker::Stop;
 use super::evidence::{name, seen, stage};
 use crate::report::{self, plural};
 
-/// What to do with a strategy that fails only where a game begins in the middle.
+/// Advice for a strategy that fails only where a game begins in the middle.
 const KEEPS_GLOBALS: &str = "it is right from the usual beginning and fails only where a game \
     begins in the middle, as a strategy does that keeps the game in globals from its first move; \
     then write FILE.so?keeps-globals: it is given no such games";
@@ -43,7 +43,7 @@ pub(super) struct Printer<'a> {
     directory: &'a Path,
     /// Ends the check when nobody reads what comes of it.
     stop: &'a Stop,
-    /// Why something could not be printed.
+    /// Reason why something could not be printed.
     failed: anyhow::Result<()>,
 }
 
@@ -206,7 +206,7 @@ impl CheckObserver for Printer<'_> {
     }
 }
 
-/// Whether it is fit to enter.
+/// Prints the verdict: fit to enter, or not.
 pub(super) fn verdict(checked: &CheckReport, fit: bool) -> anyhow::Result<()> {
     let [faults, warnings] = [FindingSeverity::Fault, FindingSeverity::Warning]
         .map(|severity| checked.count(severity) as u64);

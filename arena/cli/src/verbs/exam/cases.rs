@@ -29,7 +29,7 @@ use crate::{
 const GAME: &str = "mahjong";
 const OPPONENT: &str = "simple=house:simple";
 const ROUNDS: u64 = 8;
-/// What the arcade allows in a case.
+/// Limits of the arcade in a case.
 const BUDGET: Duration = Duration::from_secs(4);
 const MEMORY: u64 = 2 * 1024 * 1024;
 
@@ -94,7 +94,7 @@ struct Case {
     minimum: i64,
 }
 
-/// How a case went.
+/// Result of a case.
 struct CaseResult<'a> {
     case: &'a Case,
     answers: Vec<Answer>,
@@ -102,7 +102,7 @@ struct CaseResult<'a> {
     thought: Duration,
     /// The most memory that it added; none where the arena does not start it.
     memory: Option<u64>,
-    /// How much it may add, where that is enforced.
+    /// Memory that it may add, where that is enforced.
     memory_limit: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ impl CaseResult<'_> {
         self.answers.iter().map(|answer| answer.points).sum()
     }
 
-    /// Whether all of its rounds have been played.
+    /// True if all of its rounds have been played.
     fn is_whole(&self) -> bool {
         self.answers.len() as u64 == ROUNDS
     }
@@ -384,7 +384,7 @@ impl Cases {
     }
 }
 
-/// What a round brings: the score of seat 0.
+/// Points of a round: the score of seat 0.
 fn points(game: &GameRow, seat: Seat, _: ExamVerdict) -> i64 {
     game.scores
         .get(seat.index())

@@ -25,7 +25,7 @@ const GROUPS: u64 = 5;
 /// The levels of the ladder that a group plays: 1, 3, 5, 7, 9 and so on. The
 /// even ones are for practice.
 const OPPONENTS: u64 = 5;
-/// What the contest allows a process, in MiB.
+/// Memory that the contest allows a process, in MiB.
 const MEMORY: u64 = 1024;
 
 /// Five groups of ten games against the graded strategies of the ladder. A win
@@ -167,7 +167,7 @@ fn plan(settings: &Settings, group: u64, candidate: &Entry) -> anyhow::Result<Pl
     Ok(plan)
 }
 
-/// What a game brings.
+/// Points of a game.
 fn points(_: &GameRow, _: Seat, verdict: ExamVerdict) -> i64 {
     match verdict {
         ExamVerdict::Win => 10,

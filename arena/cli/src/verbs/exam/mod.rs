@@ -156,7 +156,7 @@ impl Paper {
     }
 }
 
-/// How the run of an exam begins, from the plans of its parts.
+/// The beginning of a run of an exam, from the plans of its parts.
 fn started<'a>(
     settings: &Settings,
     plans: impl IntoIterator<Item = &'a Plan>,
@@ -189,7 +189,7 @@ fn add_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// What a game brings.
+/// Points of a game.
 type Points = fn(&GameRow, Seat, ExamVerdict) -> i64;
 
 /// One game of an exam.
@@ -197,10 +197,10 @@ struct Answer {
     /// The part of the exam that it belongs to.
     part: String,
     opponent: String,
-    /// Where the examined bot sat.
+    /// Seat of the examined bot.
     seat: Seat,
     verdict: ExamVerdict,
-    /// What it brought, in the exam's unit.
+    /// Its points, in the exam's unit.
     points: i64,
     game: EndedGame,
 }
@@ -269,7 +269,7 @@ const HEADER: [&str; 7] = [
     "opponent", "seat", "verdict", "points", "moves", "time", "record",
 ];
 
-/// How a game ended for the bot that is examined.
+/// Result of a game for the bot that is examined.
 fn verdict(game: &GameRow, seat: Seat) -> ExamVerdict {
     let Some(place) = game.places.get(seat.index()) else {
         return ExamVerdict::SystemError;

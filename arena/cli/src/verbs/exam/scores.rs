@@ -41,7 +41,7 @@ impl Scores {
         Ok(scores)
     }
 
-    /// What the file holds; a file that is not there holds nothing.
+    /// Content of the file; a file that is not there holds nothing.
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let text = match read_input_text(file, LARGEST) {
             Ok(text) => text,

@@ -128,7 +128,7 @@ impl Explain {
     }
 }
 
-/// Who judged the moves, for those who read about it.
+/// The judge of the moves, for those who read about it.
 struct Judge {
     /// The SPEC of the bot, where it was one.
     bot: Option<String>,

@@ -180,7 +180,7 @@ impl Rerun {
     }
 }
 
-/// Why the bot was not asked for the rest.
+/// Reason why the bot was not asked for the rest.
 fn stopped(end: &RerunEnd) -> Option<String> {
     match end {
         RerunEnd::Whole => None,

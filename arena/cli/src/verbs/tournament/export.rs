@@ -90,8 +90,7 @@ impl Export {
     }
 }
 
-/// What the store could not write, as it came from there: whoever reads no
-/// further is no failure of ours.
+/// The error of a write, as it came from the store: whoever reads no further is no failure of ours.
 fn bare(error: StoreError) -> anyhow::Error {
     match error {
         StoreError::Io(error) => io::Error::from(error.kind()).into(),

@@ -240,7 +240,7 @@ pub(super) fn exists(known: &Tournament, planned: &Planned, file: &Path) -> Stri
     )
 }
 
-/// Whether the same bots are named, whatever their files are now.
+/// True if the same bots are named, whatever their files are now.
 fn is_same(known: &[NewEntrant], planned: &[NewEntrant]) -> bool {
     let named = |entrant: &NewEntrant| NewEntrant {
         identity: None,
@@ -359,7 +359,7 @@ impl Resume {
     }
 }
 
-/// How often the store is asked how far a tournament is that another arena plays.
+/// Time between two questions to the store for how far a tournament is that another arena plays.
 const GLANCE: Duration = Duration::from_secs(1);
 
 impl PlayArgs {
@@ -479,7 +479,7 @@ impl PlayArgs {
         Ok(shown.exit_code())
     }
 
-    /// How a run begins, for programs.
+    /// The beginning of a run, for programs.
     async fn started(
         &self,
         store: &Store,

@@ -48,9 +48,9 @@ pub(crate) struct List {
 pub(super) struct Shown {
     pub(super) tournament: Tournament,
     snapshot: Snapshot,
-    /// Whether an arena plays it now.
+    /// True if an arena plays it now.
     is_claimed: bool,
-    /// How many bytes are left on the disk of the store.
+    /// Number of bytes that are left on the disk of the store.
     room: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ impl Shown {
         })
     }
 
-    /// How a run of it ended, for programs.
+    /// The end of a run of it, for programs.
     pub(super) fn ended(&self, seen: &SeenOfRun, end: RunEnd) -> RunEndedEvent {
         let root = self.tournament.root.as_ref();
         RunEndedEvent {
@@ -98,7 +98,7 @@ impl Shown {
         }
     }
 
-    /// What to beware of, on standard error.
+    /// Prints the warnings, on standard error.
     pub(super) fn warn(&self) {
         let name = &self.tournament.name;
         show::warnings(&self.snapshot, |first| {
@@ -113,7 +113,7 @@ impl Shown {
         }
     }
 
-    /// How far it has come and who is ahead, in a line.
+    /// Its progress and its leader, in a line.
     pub(super) fn in_a_line(&self) -> String {
         let snapshot = &self.snapshot;
         let planned = snapshot.count.planned_groups;
@@ -133,7 +133,7 @@ impl Shown {
         )
     }
 
-    /// What it is and how far it has come.
+    /// Prints its name and its progress.
     pub(super) fn introduce(&self) -> anyhow::Result<()> {
         let (tournament, snapshot) = (&self.tournament, &self.snapshot);
         let state = events::state(tournament.state, self.is_claimed, tournament.wish);
@@ -241,7 +241,7 @@ impl List {
     }
 }
 
-/// How far a tournament has come, in a word.
+/// State of a tournament, in a word.
 const fn word(state: State) -> &'static str {
     match state {
         State::Created => "created",

@@ -4,9 +4,9 @@ use vt100::{MouseProtocolMode, Parser};
 
 use super::*;
 
-/// How long nothing is seen at most; a hint is thought about.
+/// Longest time for which nothing is seen; a hint is thought about.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How a screen ends that is complete.
+/// Last bytes of a screen that is complete.
 const DRAWN: &str = "\x1b[?2026l";
 const DOWN: &str = "\x1b[B";
 const TAKE_BACK: &str = "\x1bOR";
@@ -20,7 +20,7 @@ const CLEAR: &str = "\x15";
 struct Glass {
     child: Child,
     said: Receiver<Vec<u8>>,
-    /// What was printed since the screen was complete last.
+    /// Output since the screen was complete last.
     pending: Vec<u8>,
     terminal: Parser,
 }
@@ -122,7 +122,7 @@ impl Glass {
         self.until(&answer, |seen| squeezed(seen).contains(&answer));
     }
 
-    /// How many moves of this player are listed; few enough to be seen.
+    /// Number of moves of this player that are listed; few enough to be seen.
     fn moves_of(&self, player: &str) -> usize {
         let mark = format!("| {player}");
         self.seen()
@@ -164,7 +164,7 @@ fn focused(seen: &str) -> Option<String> {
     line.split_whitespace().nth(1).map(str::to_owned)
 }
 
-/// Whether another field is typed in. While the screen is drawn, none may be.
+/// True if another field is typed in. While the screen is drawn, none may be.
 fn is_elsewhere(seen: &str, before: &Option<String>) -> bool {
     let now = focused(seen);
     now.is_some() && now != *before
