@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, time::Instant};
 
-use crate::{cards::CardSet, plays::Variants, round::BigTwoRound, search::question};
+use crate::{cards::CardSet, plays::Variants, round::BigTwoRound, style::question};
 
 /// Number of positions that are remembered at most: 48 bytes each, and what the map needs besides.
 const REMEMBERED: usize = 1 << 16;

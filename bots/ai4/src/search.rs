@@ -67,18 +67,6 @@ pub(crate) fn candidates(question: &PlayQuestion) -> Vec<CardSet> {
     cards
 }
 
-/// The question that a seat is asked in a deal.
-pub(crate) fn question(round: &BigTwoRound) -> PlayQuestion {
-    PlayQuestion {
-        hand: round.hand(),
-        unseen: round.unseen(),
-        to_beat: round.table.to_beat(),
-        reversed: round.table.reversed,
-        reversal: round.table.options.reversal,
-        must_open: round.must_open(),
-    }
-}
-
 /// Plays a round to its end, each seat by its style.
 pub(crate) fn play_out(
     round: &mut BigTwoRound,

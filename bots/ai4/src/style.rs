@@ -3,6 +3,7 @@
 use crate::{
     cards::CardSet,
     plays::{CombinationShape, ToBeat, Variants, plays},
+    round::BigTwoRound,
     score::{HandScore, score},
     worth::{MoveWeights, SeatSight},
 };
@@ -38,6 +39,18 @@ impl PlayQuestion {
         if self.must_open {
             found.retain(|cards| cards.contains_all(CardSet::THREE_OF_CLUBS));
         }
+    }
+}
+
+/// The question that a seat is asked in a deal.
+pub(crate) fn question(round: &BigTwoRound) -> PlayQuestion {
+    PlayQuestion {
+        hand: round.hand(),
+        unseen: round.unseen(),
+        to_beat: round.table.to_beat(),
+        reversed: round.table.reversed,
+        reversal: round.table.options.reversal,
+        must_open: round.must_open(),
     }
 }
 

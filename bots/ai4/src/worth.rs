@@ -6,8 +6,8 @@ use crate::{
     plays::{CombinationShape, Variants},
     round::{BigTwoRound, PublicRound, SEATS},
     score::HandScore,
-    search::question,
     style::PlayQuestion,
+    style::question,
 };
 
 /// Number of features of a move.

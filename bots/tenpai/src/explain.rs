@@ -11,8 +11,8 @@
 use rand::{Rng, RngExt as _};
 
 use crate::{
-    engine::Situation,
     shanten::Shanten,
+    situation::Situation,
     tile::{Tile, Tiles},
 };
 

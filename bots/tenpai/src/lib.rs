@@ -12,13 +12,15 @@ mod playout;
 pub mod reader;
 mod shanten;
 mod shapes;
+mod situation;
 mod tile;
 mod value;
 mod weights;
 
 pub use divide::divided;
-pub use engine::{MahjongEngine, MahjongIdea, Situation, ThinkingLimit, Valued, WinOrWait};
+pub use engine::{MahjongEngine, MahjongIdea, ThinkingLimit, Valued, WinOrWait};
 pub use shanten::Shanten;
+pub use situation::Situation;
 pub use tile::{COPIES, KINDS, Tile, Tiles, shuffle};
 pub use value::faan;
 pub use weights::{NetworkWeights, NetworkWeightsError};

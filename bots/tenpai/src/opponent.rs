@@ -5,9 +5,9 @@
 //! it wins.
 
 use crate::{
-    engine::Situation,
     features::{CERTAIN, Chances, Threat},
     reader::{SuitNetwork, sight},
+    situation::Situation,
     tile::{KINDS, RANKS, SUITS, Tile, Tiles},
 };
 

@@ -13,8 +13,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{
     divide::divided,
-    engine::{MahjongEngine, Situation, ThinkingLimit, Valued},
+    engine::{MahjongEngine, ThinkingLimit, Valued},
     explain::{HandExplanation, explaining},
+    situation::Situation,
     tile::{COPIES, Tile, shuffle},
     value::{PAY, faan},
 };
