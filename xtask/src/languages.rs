@@ -32,33 +32,21 @@ pub(crate) fn folder() -> PathBuf {
     target_dir().join("languages")
 }
 
-/// The commands that test the kits, each in the language's own way.
-pub(crate) struct Tests {
-    pub(crate) cpp: Command,
-    pub(crate) python: Command,
-    _scratch: Scratch,
-}
-
-/// Builds the kits with their samples and tests, and gives what tests them against this arena.
+/// Builds the kits with their samples and tests, and tests them against this arena.
 ///
 /// # Errors
-/// A compiler or library is missing, or something does not build.
-pub(crate) fn tests(arena: &Path) -> Result<Tests> {
+/// A compiler or library is missing, something does not build, or a test fails.
+pub(crate) fn test(arena: &Path) -> Result {
     let cpp = cpp("cpp", TESTED, Some(arena), &[])?;
+    stream(&mut ctest(&cpp))?;
     let scratch = Scratch::new()?;
-    let mut pytest = pytest(&scratch)?;
-    pytest.env(ARENA, arena);
-    Ok(Tests {
-        cpp: ctest(&cpp),
-        python: pytest,
-        _scratch: scratch,
-    })
+    stream(pytest(&scratch)?.env(ARENA, arena))
 }
 
 /// Tests each kit by itself, without an arena.
 ///
 /// # Errors
-/// As those of [`tests`], or a test fails.
+/// As those of [`test`].
 pub(crate) fn units(arena: &Path) -> Result {
     let scratch = Scratch::new()?;
     stream(pytest(&scratch)?.arg("--ignore=tests/test_arena.py"))?;

@@ -4,7 +4,6 @@ use std::{
     env,
     error::Error,
     ffi::OsString,
-    io::{self, Read as _},
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
 };
@@ -73,29 +72,6 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
     success(output.status, &line)
         .map_err(|error| format!("{error}\n{}", String::from_utf8_lossy(&output.stderr)))?;
     Ok(String::from_utf8(output.stdout)?)
-}
-
-/// Runs a command and gives all that it wrote, to standard output or error, in the order in which
-/// it was written, and whether it ended in success.
-pub(crate) fn captured(command: &mut Command) -> (String, Result) {
-    let line = shown(command);
-    let mut run = || -> io::Result<_> {
-        let (mut output, end) = io::pipe()?;
-        command.stdout(end.try_clone()?).stderr(end);
-        let mut child = command.spawn()?;
-        // Our ends of the pipe are closed, so that it ends with the command.
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut said = Vec::new();
-        output.read_to_end(&mut said)?;
-        Ok((String::from_utf8_lossy(&said).into_owned(), child.wait()?))
-    };
-    match run() {
-        Ok((said, status)) => (format!("$ {line}\n{said}"), success(status, &line)),
-        Err(error) => {
-            let error = format!("could not run `{line}`: {error}");
-            (String::new(), Err(error.into()))
-        }
-    }
 }
 
 /// The files of a folder that git tracks, and new ones, so that a fault in them is found

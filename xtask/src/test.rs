@@ -1,21 +1,15 @@
 //! `cargo xtask test`: everything that must hold before a commit, in the order
 //! that fails soonest and compiles least.
 
-use std::{fs, panic::resume_unwind, process::Command, thread, time::Instant};
-
-use serde_json::Value;
+use std::{fs, time::Instant};
 
 use crate::{
     images::{self, Base},
     languages, lint, manifests,
     postgres::Postgres,
-    shell::{Result, capture, captured, cargo, command, stream, target_dir},
+    shell::{Result, capture, cargo, command, stream, target_dir},
     system, tools,
 };
-
-/// The tests of the programs as a user starts them. Most of the time they wait, so all other
-/// tests and those of the kits run beside them.
-const PROGRAMS: &str = "arena";
 
 /// Crates that are tested by themselves: rules, statistics, data and the routes of the page. They
 /// start no server, no container and no browser.
@@ -93,8 +87,8 @@ pub(crate) fn run(lint: Lint) -> Result {
     stage("games on Kubernetes", || {
         manifests::games(&target_dir().join("debug/arena"))
     })?;
-    let mut kits = stage("languages", || {
-        languages::tests(&target_dir().join("debug/arena"))
+    stage("languages", || {
+        languages::test(&target_dir().join("debug/arena"))
     })?;
     stage("images", || images::for_tests(base))?;
     stage("axe", tools::axe)?;
@@ -105,65 +99,9 @@ pub(crate) fn run(lint: Lint) -> Result {
     })?;
     // Nothing may follow what cargo test says, so this stage has no time.
     heading("test");
-    let mut programs = cargo(&format!(
-        "test --workspace --locked --no-fail-fast --test {PROGRAMS}"
-    ));
-    programs.env(languages::VARIABLE, languages::folder());
-    let mut others = cargo("test --workspace --locked --no-fail-fast --lib --bins");
-    others.args(other_tests()?);
-    postgres.tell(&mut programs);
-    postgres.tell(&mut others);
-    beside(
-        &mut programs,
-        &mut [&mut kits.cpp, &mut kits.python, &mut others],
-    )
-    .map_err(|error| format!("stage test failed: {error}").into())
-}
-
-/// Runs commands at a time. The output of the first is shown as it comes, that of the others when
-/// all have ended.
-///
-/// # Errors
-/// Some failed: a line for each.
-fn beside(first: &mut Command, others: &mut [&mut Command]) -> Result {
-    let words = |outcome: Result| outcome.err().map(|error| error.to_string());
-    let mut failed = Vec::new();
-    thread::scope(|scope| {
-        let mut runs = Vec::new();
-        for other in others {
-            runs.push(scope.spawn(move || {
-                let (said, outcome) = captured(other);
-                (said, words(outcome))
-            }));
-        }
-        failed.extend(words(stream(first)));
-        for run in runs {
-            let (said, outcome) = run.join().unwrap_or_else(|panic| resume_unwind(panic));
-            print!("\n{said}");
-            failed.extend(outcome);
-        }
-    });
-    match failed.as_slice() {
-        [] => Ok(()),
-        _ => Err(failed.join("\n").into()),
-    }
-}
-
-/// The targets of all integration tests but [`PROGRAMS`], as arguments.
-///
-/// # Errors
-/// Cargo can't read the workspace.
-fn other_tests() -> Result<Vec<String>> {
-    let metadata = capture(&mut cargo("metadata --locked --no-deps --format-version 1"))?;
-    let metadata: Value = serde_json::from_str(&metadata)?;
-    let packages = metadata["packages"].as_array().into_iter().flatten();
-    let targets = packages.flat_map(|package| package["targets"].as_array().into_iter().flatten());
-    let tests = targets.filter(|target| target["kind"][0] == "test");
-    let mut names: Vec<&str> = tests.filter_map(|test| test["name"].as_str()).collect();
-    names.retain(|name| *name != PROGRAMS);
-    names.sort_unstable();
-    names.dedup();
-    Ok(names.iter().map(|name| format!("--test={name}")).collect())
+    let mut tests = cargo("test --workspace --locked --lib --bins --tests --no-fail-fast");
+    tests.env(languages::VARIABLE, languages::folder());
+    stream(postgres.tell(&mut tests)).map_err(|error| format!("stage test failed: {error}").into())
 }
 
 /// Has the ladder's statistics computed anew by other people's programs.
