@@ -18,7 +18,7 @@ use villains::Kind;
 use crate::vocabulary::*;
 
 /// Nothing honest takes nearly so long, even where the machine is busy.
-const LIMITS: &str = "--move-limit 2s --start-limit 10s --patience 12s --games 0";
+const LIMITS: &str = "--move-limit 2s --start-limit 5s --patience 12s --games 0";
 
 /// A villain as `arena check` wants it.
 fn spec(kind: &str) -> String {
