@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use arena_play::Seating;
-use arena_terminal::{draw::Signs, move_limit};
+use arena_terminal::{draw::Signs, move_limit, report};
 use arena_tournament::{parse_limit, secret_root};
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use referee_bots::{Entry, LaunchContext};
-use referee_cli::LaunchArgs;
+use referee_cli::{End, LaunchArgs, bots::schemes, usage};
 use referee_core::{GameKind, Language, Root};
 
 use self::{
@@ -30,8 +30,6 @@ use self::{
     settings::{Settings, Settled},
     table::Table,
 };
-use arena_terminal::report;
-use referee_cli::{End, bots::schemes, usage};
 
 /// On a terminal it takes the full screen, with keys and a mouse. Through a pipe, or with --plain, it
 /// reads lines: you type your moves, or `help`.

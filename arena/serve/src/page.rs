@@ -9,8 +9,7 @@ use std::{
 use anyhow::Context as _;
 use arena_review::InProcessBot;
 use arena_store::Store;
-use arena_terminal::beside::PageArgs;
-use arena_terminal::{BuiltIn, report};
+use arena_terminal::{BuiltIn, beside::PageArgs, report};
 use arena_web::{ChooseBot, Hub, Opponent, PeopleOptions, RecordBounds, SiteOptions};
 use referee_bots::{Entry, LaunchContext, is_of_a_name};
 use referee_cli::{bots::schemes, files::FileShares, usage};

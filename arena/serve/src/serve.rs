@@ -26,8 +26,10 @@ use referee_net::Bounds;
 use referee_worker::{Abilities, Stop, WorkerGroup, WorkerIdentity};
 use tokio_util::sync::CancellationToken;
 
-use crate::page::{self, Page};
-use crate::pods;
+use crate::{
+    page::{self, Page},
+    pods,
+};
 
 /// Largest number of workers.
 const WORKERS: usize = 20_000;

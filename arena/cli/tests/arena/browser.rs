@@ -692,16 +692,12 @@ fn a_live_game_moves_and_a_replay_is_stepped_through_by_keys() {
 /// end is the result; everything is in the description.
 fn the_api_tells_how_it_went(at: &str) {
     let api = |path: &str| -> Value {
-        let mut answer = get(&format!("{at}/api/v1{path}"));
+        let (mut code, mut text) = (503, String::new());
         // Where the machine is busy, evaluations that were asked for before are not done yet.
         wait_until("there is time for what is asked for", || {
-            let is_busy = answer.0 == 503;
-            if is_busy {
-                answer = get(&format!("{at}/api/v1{path}"));
-            }
-            !is_busy
+            (code, text) = get(&format!("{at}/api/v1{path}"));
+            code != 503
         });
-        let (code, text) = answer;
         assert_eq!(code, 200, "{path}: {text}");
         serde_json::from_str(&text).unwrap()
     };
