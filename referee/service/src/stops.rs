@@ -137,14 +137,19 @@ fn wait(epoll: &Epoll, shared: &StopBell, seeing: &watch::Sender<StopHistory>) {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::{fs, path::Path, process::Command};
 
     use super::*;
 
-    /// Stops this process for so long, from outside.
-    async fn stop(time: &str) -> LateBeat {
+    /// Stops this process from outside, and continues it when it has stopped.
+    async fn stop() -> LateBeat {
         let own = std::process::id();
-        let script = format!("kill -STOP {own}; sleep {time}; kill -CONT {own}");
+        let script = format!(
+            "kill -STOP {own}
+            until grep -q 'State:.*stopped' /proc/{own}/status; do sleep 0.01; done
+            kill -CONT {own}"
+        );
+        until_all_wait();
         let from = Instant::now();
         let stopped = tokio::task::spawn_blocking(move || {
             Command::new("sh").args(["-c", &script]).status().unwrap()
@@ -152,6 +157,19 @@ mod tests {
         assert!(stopped.await.unwrap().success());
         let to = Instant::now();
         LateBeat { beat: 0, from, to }
+    }
+
+    /// Returns when each thread that notices stops waits: one that has just answered may not have
+    /// come back to it.
+    fn until_all_wait() {
+        let does_wait = |task: &Path| {
+            let read = |file| fs::read_to_string(task.join(file)).unwrap_or_default();
+            read("comm") != "stops\n" || read("status").contains("State:\tS")
+        };
+        let tasks = || fs::read_dir("/proc/self/task").unwrap();
+        while !tasks().all(|task| does_wait(&task.unwrap().path())) {
+            thread::yield_now();
+        }
     }
 
     #[tokio::test]
@@ -165,9 +183,9 @@ mod tests {
             to: Instant::now(),
         };
         assert_eq!(stops.of(&delay).await, None);
-        let first = stop("0.05").await;
+        let first = stop().await;
         assert_eq!(stops.of(&first).await, Some(1));
-        let second = stop("0").await;
+        let second = stop().await;
         assert_eq!(stops.of(&second).await, Some(2));
     }
 }
