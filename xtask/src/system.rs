@@ -78,6 +78,8 @@ pub(crate) const TESTS: &[Need] = &[
     programs(&["ip"], &["iproute2"]),
     // The store is tested on a server that the tests start themselves.
     test(postgres::is_met, &["postgresql"]),
+    // A store is tested behind a pool of connections.
+    Need { sign: Sign::Packages, packages: &["pgbouncer"] },
 ];
 
 impl Need {

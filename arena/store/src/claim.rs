@@ -14,7 +14,7 @@ use sqlx::{AnyConnection, ConnectOptions as _, Connection as _, Row as _};
 use crate::{
     Store, StoreError, TournamentId,
     sql::number,
-    store::{Location, StoreBase},
+    store::{Location, StoreBase, backend},
 };
 
 /// Number of further attempts to lock a file that is locked, and the pause before each: whoever
@@ -34,8 +34,12 @@ pub struct Claim {
 enum Lock {
     /// A locked file beside the database.
     File { _file: File, path: PathBuf },
-    /// A database session that is used for nothing else and holds an advisory lock.
-    Session(Option<AnyConnection>),
+    /// A database session that is used for nothing else and holds an advisory lock, and the
+    /// number of the server's process behind it.
+    Session {
+        session: Option<AnyConnection>,
+        backend: i32,
+    },
     /// An entry in the list of a database in memory.
     Memory {
         base: Arc<StoreBase>,
@@ -77,7 +81,11 @@ impl Store {
                 .fetch_one(&mut session)
                 .await?;
                 let taken: i32 = row.try_get("taken")?;
-                (taken == 1).then_some(Lock::Session(Some(session)))
+                let backend = backend(&mut session).await?;
+                (taken == 1).then_some(Lock::Session {
+                    session: Some(session),
+                    backend,
+                })
             }
             Location::Memory => self.base.claimed().insert(id).then(|| Lock::Memory {
                 base: self.base.clone(),
@@ -193,10 +201,14 @@ impl Store {
 }
 
 impl Claim {
-    /// True if it still holds: a session of a database ends with the database's server.
+    /// True if it still holds: a session of a database ends with the database's server, and a
+    /// pool of connections may lend another one.
     pub async fn holds(&mut self) -> bool {
         match &mut self.lock {
-            Lock::Session(Some(session)) => session.ping().await.is_ok(),
+            Lock::Session {
+                session: Some(session),
+                backend: own,
+            } => backend(session).await.is_ok_and(|now| now == *own),
             _ => true,
         }
     }
@@ -204,7 +216,7 @@ impl Claim {
     /// Releases the claim, and returns when others can have it. After a drop that may
     /// take a moment longer.
     pub async fn release(mut self) {
-        let Lock::Session(session) = &mut self.lock else {
+        let Lock::Session { session, .. } = &mut self.lock else {
             return;
         };
         let Some(mut session) = session.take() else {
@@ -229,7 +241,7 @@ impl Drop for Claim {
             Lock::Memory { base, id } => {
                 base.claimed().remove(id);
             }
-            Lock::Session(_) => {}
+            Lock::Session { .. } => {}
         }
     }
 }

@@ -16,6 +16,11 @@ const PARAMETERS: &str = "sslmode, sslrootcert, sslcert, sslkey, host, hostaddr,
 const RESERVED: &str = "in a user name or password write / as %2F, ? as %3F, # as %23, @ as %40 \
                         and % as %25";
 
+/// A server that is not reached by sessions of its own.
+pub(crate) const LENT_CONNECTIONS: &str = "this is a pool that lends a connection for one transaction (PgBouncer: pool_mode = \
+     transaction), and the claim to run a tournament is a lock of a session; give the server's own \
+     address, or set pool_mode = session";
+
 /// The files for TLS that the URL of a store names. All are PEM.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreTlsFiles {
@@ -122,6 +127,12 @@ impl ServerUrl {
                  host name or an IP address"
             ),
             (sqlx::Error::Io(error), _) => self.advice_on_connection(error),
+            (sqlx::Error::Configuration(why), _) => why.to_string(),
+            (_, Some("08P01")) => format!(
+                "{error}; if this is a pool of connections, give the server's own address, or \
+                 have it ignore the parameter (PgBouncer: ignore_startup_parameters) with \
+                 pool_mode = session"
+            ),
             _ => error.to_string(),
         }
     }

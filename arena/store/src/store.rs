@@ -21,7 +21,7 @@ use sqlx::{
 
 use crate::{
     StatementFaults, StoreError, TournamentId,
-    server::{ServerUrl, without_secrets},
+    server::{LENT_CONNECTIONS, ServerUrl, without_secrets},
     session::{PooledConnection, Transaction},
 };
 
@@ -278,8 +278,10 @@ impl Location {
     ) -> Result<(AnyPool, AnyPool), sqlx::Error> {
         // A pool would retry a hopeless connection for half a minute.
         let mut first = AnyConnection::connect_with(&options).await?;
-        if let Self::File(_) = self {
-            first.execute(PRAGMAS).await?;
+        match self {
+            Self::File(_) => drop(first.execute(PRAGMAS).await?),
+            Self::Server { .. } => has_own_session(&mut first, &options).await?,
+            Self::Memory => {}
         }
         first.close().await?;
         let pool = AnyPoolOptions::new().acquire_timeout(Duration::from_secs(30));
@@ -338,6 +340,33 @@ impl Location {
             _ => error.to_string(),
         }
     }
+}
+
+/// Number of questions that tell a session from connections that a pool lends.
+const SESSION_QUESTIONS: u32 = 4;
+
+/// The number of the server's process that answers on a connection. As a simple query: a pool
+/// takes no other for sure.
+pub(crate) async fn backend(session: &mut AnyConnection) -> Result<i32, sqlx::Error> {
+    let row = sqlx::raw_sql("SELECT pg_backend_pid() AS pid");
+    row.fetch_one(session).await?.try_get("pid")
+}
+
+/// Makes sure that a connection is a session of the server. A claim is a lock of a session, and
+/// a pool that lends a connection for one transaction (`pool_mode = transaction` in PgBouncer)
+/// would hand it to somebody else: there one process answers on two connections, or two on one.
+async fn has_own_session(
+    first: &mut AnyConnection,
+    options: &AnyConnectOptions,
+) -> Result<(), sqlx::Error> {
+    let own = backend(first).await?;
+    let mut second = AnyConnection::connect_with(options).await?;
+    for _ in 0..SESSION_QUESTIONS {
+        if backend(&mut second).await? == own || backend(first).await? != own {
+            return Err(sqlx::Error::Configuration(LENT_CONNECTIONS.into()));
+        }
+    }
+    second.close().await
 }
 
 impl fmt::Debug for StoreBase {

@@ -44,6 +44,8 @@ pub struct Bot {
     number: u64,
     /// True if it has answered since it was last found to be gone, where it runs somewhere.
     has_answered: AtomicBool,
+    /// True if it was said that its server allows fewer streams than it has games.
+    is_told: AtomicBool,
 }
 
 /// Interval at which a service that is gone is tried again.
@@ -109,6 +111,8 @@ pub(crate) enum NoSlot {
 struct ReservedSlot {
     bot: Arc<Bot>,
     instance: Arc<Instance>,
+    /// Number of games on the connection of this one.
+    on_connection: Arc<AtomicU64>,
 }
 
 impl Bot {
@@ -137,6 +141,7 @@ impl Bot {
             identity: None,
             number: BOTS.fetch_add(1, Ordering::Relaxed),
             has_answered: AtomicBool::new(false),
+            is_told: AtomicBool::new(false),
         }
     }
 
@@ -239,15 +244,23 @@ impl Bot {
         let (instance, connection) = instances.find_map(|instance| {
             let fits = !instance.is_over() && instance.has_room() && !taken(instance);
             let connection = fits.then(|| instance.connection(shard))??;
-            Some((instance.clone(), connection))
+            connection
+                .has_room()
+                .then(|| (instance.clone(), connection))
         })?;
         instance.playing.fetch_add(1, Ordering::Relaxed);
+        let on_connection = connection.playing.clone();
+        on_connection.fetch_add(1, Ordering::Relaxed);
         let proven = instance.proven.load(Ordering::Relaxed);
         let bot = self.clone();
         let process = instance.process.as_ref();
         Some(GameSlot {
             resting: Resting::of(process.and_then(BotProcess::still)),
-            reserved: ReservedSlot { bot, instance },
+            reserved: ReservedSlot {
+                bot,
+                instance,
+                on_connection,
+            },
             proven,
             connection,
         })
@@ -301,7 +314,7 @@ impl Bot {
         let instances = state.instances.iter();
         let usable: Vec<&Arc<Instance>> = instances.filter(|one| !one.is_over()).collect();
         let (free, full): (Vec<&Arc<Instance>>, Vec<&Arc<Instance>>) =
-            usable.iter().partition(|one| one.has_room());
+            usable.iter().partition(|one| one.has_room_on(shard));
         let apart = free.iter().find(|one| one.connection(shard).is_none());
         if let Some(instance) = apart {
             return NextStep::Connect((*instance).clone());
@@ -489,6 +502,12 @@ impl Instance {
         self.playing.load(Ordering::Relaxed) < capacity.max(1)
     }
 
+    /// The same for a game on this thread, whose connection may have no room for a stream.
+    fn has_room_on(&self, shard: ShardId) -> bool {
+        let connection = self.connection(shard);
+        self.has_room() && connection.is_none_or(|connection| connection.has_room())
+    }
+
     /// No further game is to be played on it; it is stopped when it plays none.
     fn retire(&self) {
         self.retired.store(true, Ordering::Relaxed);
@@ -508,7 +527,18 @@ impl GameSlot {
     /// The bot has said how many games its process can play at once.
     pub(crate) fn learned(&self, max_games: Option<u32>) {
         let capacity = u64::from(max_games.unwrap_or(1).max(1));
-        let ReservedSlot { bot, instance } = &self.reserved;
+        let ReservedSlot { bot, instance, .. } = &self.reserved;
+        let streams = self.connection.traffic.streams();
+        if capacity > streams.into() && !bot.is_told.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                bot = %instance.address,
+                max_games = capacity,
+                streams,
+                "the bot's server allows fewer streams on a connection than the games that it \
+                 says it can play at once, so fewer are played; raise its limit of concurrent \
+                 streams to max_games"
+            );
+        }
         instance.capacity.store(capacity, Ordering::Relaxed);
         instance.proven.store(true, Ordering::Relaxed);
         {
@@ -570,7 +600,12 @@ impl GameSlot {
 
 impl Drop for ReservedSlot {
     fn drop(&mut self) {
-        let Self { bot, instance } = self;
+        let Self {
+            bot,
+            instance,
+            on_connection,
+        } = self;
+        on_connection.fetch_sub(1, Ordering::Relaxed);
         let before = instance.playing.fetch_sub(1, Ordering::Relaxed);
         if before == 1
             && instance.retired.load(Ordering::Relaxed)

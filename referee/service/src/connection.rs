@@ -1,6 +1,13 @@
 //! A connection to a bot, which all its games on one thread share.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
@@ -27,6 +34,8 @@ pub(crate) struct BotConnection {
     pub(crate) traffic: Arc<Traffic>,
     /// Time that this thread has spent on the bot.
     pub(crate) busy: Arc<BusyTime>,
+    /// Number of games that are played on it.
+    pub(crate) playing: Arc<AtomicU64>,
 }
 
 /// The break of a connection that was open.
@@ -114,6 +123,7 @@ impl BotConnection {
                 channel,
                 traffic,
                 busy,
+                playing: Arc::default(),
             }),
             Ok(Err(error)) => Err(match Shortage::behind(OPENING, &error) {
                 Some(shortage) => ConnectError::Shortage(shortage),
@@ -121,6 +131,12 @@ impl BotConnection {
             }),
             Err(_) => Err(silent(address, within)),
         }
+    }
+
+    /// True if the bot's server allows one more stream. A client that opens more than that
+    /// waits (RFC 9113, section 5.1.2), and the bot would lose time that it has not used.
+    pub(crate) fn has_room(&self) -> bool {
+        self.playing.load(Ordering::Relaxed) < self.traffic.streams().max(1).into()
     }
 }
 

@@ -5,7 +5,10 @@
 use std::{
     io,
     pin::Pin,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
     task::{Context, Poll},
 };
 
@@ -57,8 +60,13 @@ const TYPES: [&str; 10] = [
     "CONTINUATION",
 ];
 const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
 const PUSH_PROMISE: u8 = 5;
 const CONTINUATION: u8 = 9;
+/// The setting of how many streams may be open at once, and the size of a setting in bytes
+/// (RFC 9113, sections 6.5.1 and 6.5.2).
+const MAX_CONCURRENT_STREAMS: u16 = 3;
+const SETTING: usize = 6;
 /// The place of all other types after these.
 const UNKNOWN: usize = TYPES.len();
 
@@ -91,6 +99,8 @@ impl Amount {
 pub(crate) struct Traffic {
     state: Mutex<TrafficCounts>,
     flood: OnceLock<String>,
+    /// Number of streams that the bot's server allows at once.
+    streams: AtomicU32,
 }
 
 #[derive(Debug)]
@@ -122,7 +132,14 @@ impl Traffic {
                 block: 0,
             }),
             flood: OnceLock::new(),
+            // Without a setting there is no limit.
+            streams: AtomicU32::new(u32::MAX),
         }
+    }
+
+    /// Number of streams that may be open at once, as the bot's server has said last.
+    pub(crate) fn streams(&self) -> u32 {
+        self.streams.load(Ordering::Relaxed)
     }
 
     /// The bot is sent a call, whose answer may have so many bytes.
@@ -162,6 +179,9 @@ impl Traffic {
             .plus(A_SECOND, time.as_secs_f64())
             .plus(sent, -1.0);
         state.block = counter.block;
+        if let Some(streams) = counter.streams.take() {
+            self.streams.store(streams, Ordering::Relaxed);
+        }
         if !state.left.is_overdrawn() && state.block <= BLOCK {
             return Ok(());
         }
@@ -201,8 +221,14 @@ struct FrameCounter {
     known: usize,
     /// Number of bytes of the last frame's payload that are still to come.
     payload: usize,
-    /// True if the last frame is DATA.
-    is_data: bool,
+    /// The type of the last frame.
+    kind: u8,
+    /// The setting that is being read, where the last frame is SETTINGS, and the number of its
+    /// bytes that have been read.
+    setting: [u8; SETTING],
+    set: usize,
+    /// The last limit of streams that was read and not taken.
+    streams: Option<u32>,
     /// Size of the last block of headers so far, in bytes.
     block: usize,
 }
@@ -213,11 +239,14 @@ impl FrameCounter {
         let (mut frames, mut data, mut control) = (0_u32, 0, 0);
         while !bytes.is_empty() {
             let skipped = self.payload.min(bytes.len());
-            *(if self.is_data {
+            *(if self.kind == 0 {
                 &mut data
             } else {
                 &mut control
             }) += skipped;
+            if self.kind == SETTINGS {
+                self.read_settings(&bytes[..skipped]);
+            }
             self.payload -= skipped;
             bytes = &bytes[skipped..];
             let wanted = (HEADER - self.known).min(bytes.len());
@@ -228,7 +257,8 @@ impl FrameCounter {
                 let [high, middle, low, kind, ..] = self.header;
                 self.payload = u32::from_be_bytes([0, high, middle, low]) as usize;
                 self.known = 0;
-                self.is_data = kind == 0;
+                self.kind = kind;
+                self.set = 0;
                 match kind {
                     HEADERS | PUSH_PROMISE => self.block = self.payload,
                     CONTINUATION => self.block += self.payload,
@@ -242,6 +272,21 @@ impl FrameCounter {
             frames: f64::from(frames),
             data: data as f64,
             control: control as f64,
+        }
+    }
+
+    /// Reads a part of the payload of a SETTINGS frame.
+    fn read_settings(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.setting[self.set] = *byte;
+            self.set += 1;
+            if self.set == SETTING {
+                self.set = 0;
+                let [high, low, value @ ..] = self.setting;
+                if u16::from_be_bytes([high, low]) == MAX_CONCURRENT_STREAMS {
+                    self.streams = Some(u32::from_be_bytes(value));
+                }
+            }
         }
     }
 }
@@ -404,5 +449,27 @@ mod tests {
         let frames = frame(6, 0).repeat(1000);
         let sent = (0..1000).take_while(|_| traffic.received(&mut counter, &frames).is_ok());
         assert!(sent.count() < 100);
+    }
+
+    #[test]
+    fn a_limit_of_streams_is_found_however_it_is_cut() {
+        let setting = |id: u16, value: u32| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat();
+        let mut sent = frame(4, 12);
+        let settings = sent.len() - 12;
+        sent[settings..].copy_from_slice(&[setting(4, 65_535), setting(3, 2)].concat());
+        // The same bytes in another frame are no setting.
+        let mut ping = frame(6, 6);
+        ping.truncate(HEADER);
+        ping.extend(setting(3, 9));
+        sent.extend(ping);
+        for piece in 1..=sent.len() {
+            let traffic = Traffic::new();
+            assert_eq!(traffic.streams(), u32::MAX);
+            let mut counter = FrameCounter::default();
+            for bytes in sent.chunks(piece) {
+                traffic.received(&mut counter, bytes).unwrap();
+            }
+            assert_eq!(traffic.streams(), 2, "in pieces of {piece}");
+        }
     }
 }

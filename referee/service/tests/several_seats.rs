@@ -53,6 +53,10 @@ struct Conduct {
     thinks: Duration,
     /// … breaks the rules at this question.
     cheats_at: Option<u32>,
+    /// Number of games at once that it says it can play, and number of streams that its server
+    /// allows on a connection.
+    max_games: Option<u32>,
+    streams: Option<u32>,
     /// Messages that it was sent.
     heard: Arc<Mutex<Vec<Bytes>>>,
 }
@@ -108,7 +112,12 @@ async fn play(
             ready,
         };
         let answer = if number == 0 {
-            envelope(Some(Ready::default())).encode_to_vec()
+            let max_games = conduct.max_games;
+            let ready = Ready {
+                max_games,
+                ..Ready::default()
+            };
+            envelope(Some(ready)).encode_to_vec()
         } else {
             if let Some(together) = &conduct.together {
                 together.wait().await;
@@ -134,6 +143,7 @@ async fn listening(conduct: Conduct) -> Arc<Bot> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("tcp:{}", listener.local_addr().unwrap());
     let serving = Server::builder()
+        .max_concurrent_streams(conduct.streams)
         .add_service(BidsBot(conduct))
         .serve_with_incoming(TcpListenerStream::new(listener));
     tokio::spawn(serving);
@@ -147,7 +157,21 @@ async fn played(conducts: [Conduct; SEATS as usize]) -> Record {
     for conduct in conducts {
         bots.push(listening(conduct).await);
     }
-    let game = SeatedGame {
+    let pool = Pool::new(1).unwrap();
+    let record = seated(bots).play(&pool).await.unwrap();
+    // The last words are still on their way; then the heartbeat is alone.
+    let gone = async {
+        while pool.tasks() > 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(AMPLE, gone).await.unwrap();
+    assert_eq!(Record::parse(&record.to_json_lines()).unwrap(), record);
+    record
+}
+
+fn seated(bots: Vec<Arc<Bot>>) -> SeatedGame {
+    SeatedGame {
         fixture: Fixture {
             kind: &BIDS,
             game_id: "sealed".to_owned(),
@@ -163,18 +187,7 @@ async fn played(conducts: [Conduct; SEATS as usize]) -> Record {
         },
         bots,
         watch: None,
-    };
-    let pool = Pool::new(1).unwrap();
-    let record = game.play(&pool).await.unwrap();
-    // The last words are still on their way; then the heartbeat is alone.
-    let gone = async {
-        while pool.tasks() > 1 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(AMPLE, gone).await.unwrap();
-    assert_eq!(Record::parse(&record.to_json_lines()).unwrap(), record);
-    record
+    }
 }
 
 /// A record's text without its times and the seal that holds for them too.
@@ -295,4 +308,39 @@ async fn two_seats_can_leave_at_once() {
         matches!(told.last(), Some(call_envelope::Call::Over(_))),
         "{told:?}"
     );
+}
+
+/// A client that opens more streams than a server allows waits for one that is closed (RFC 9113,
+/// section 5.1.2), and no bot is to lose that time.
+#[tokio::test]
+async fn no_more_games_are_played_at_once_than_a_server_allows_streams() {
+    let games = 30;
+    let conduct = Conduct {
+        thinks: Duration::from_millis(20),
+        max_games: Some(games),
+        ..Conduct::default()
+    };
+    let narrow = Conduct {
+        streams: Some(2),
+        ..conduct.clone()
+    };
+    let bots = vec![
+        listening(narrow).await,
+        listening(conduct.clone()).await,
+        listening(conduct).await,
+    ];
+    let pool = Pool::new(1).unwrap();
+    // All games together take ten times as long as a bot has to say that it is ready.
+    let short = Duration::from_millis(500);
+    let play = |_| {
+        let mut game = seated(bots.clone());
+        game.fixture.limits.start = short;
+        let pool = &pool;
+        async move { game.play(pool).await.unwrap() }
+    };
+    for record in futures_util::future::join_all((0..games).map(play)).await {
+        for seat in Seat::all(SEATS) {
+            assert_eq!(record.result.verdict.foul(seat), None);
+        }
+    }
 }

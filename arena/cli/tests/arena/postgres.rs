@@ -6,6 +6,7 @@ use std::{
     net::TcpListener,
     os::unix::{
         fs::{MetadataExt as _, chown},
+        net::UnixStream,
         process::CommandExt as _,
     },
     path::{Path, PathBuf},
@@ -202,4 +203,93 @@ fn other_user(folder: &Path) -> Option<(u32, u32)> {
     let user = ["postgres", "nobody"].map(|name| User::from_name(name).unwrap());
     let user = user.into_iter().flatten().next().expect("a user for it");
     Some((user.uid.as_raw(), user.gid.as_raw()))
+}
+
+/// PgBouncer in front of a server, which is gone when this is dropped.
+struct Bouncer {
+    process: Child,
+    folder: TempDir,
+    port: u16,
+}
+
+impl Bouncer {
+    fn start(postgres: &Postgres, settings: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let (server, own) = (postgres.folder.path().display(), folder.path().display());
+        let configuration = format!(
+            "[databases]\npostgres = host={server} port={} user=arena\n\
+             [pgbouncer]\nlisten_port = {port}\nunix_socket_dir = {own}\nauth_type = any\n{settings}\n",
+            postgres.port
+        );
+        fs::write(folder.path().join("pgbouncer.ini"), configuration).unwrap();
+        let path = env::var("PATH").unwrap_or_default();
+        let mut pgbouncer = Command::new("pgbouncer");
+        // Debian has it where an ordinary user does not look.
+        pgbouncer.env("PATH", format!("{path}:/usr/sbin"));
+        if let Some((user, group)) = postgres.owner {
+            chown(folder.path(), Some(user), Some(group)).unwrap();
+            pgbouncer.uid(user).gid(group);
+        }
+        let log = fs::File::create(folder.path().join("log")).unwrap();
+        let process = pgbouncer
+            .current_dir(folder.path())
+            .arg("pgbouncer.ini")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("this test needs PgBouncer (Debian: apt-get install pgbouncer)");
+        let bouncer = Self {
+            process,
+            folder,
+            port,
+        };
+        let socket = bouncer.folder.path().join(format!(".s.PGSQL.{port}"));
+        wait_until("PgBouncer listens", || UnixStream::connect(&socket).is_ok());
+        bouncer
+    }
+
+    fn url(&self) -> String {
+        let (port, folder) = (self.port, self.folder.path().display());
+        format!("postgres://arena@localhost:{port}/postgres?host={folder}")
+    }
+}
+
+impl Drop for Bouncer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_pool_that_lends_its_connections_is_refused_in_words_on_postgres() {
+    let postgres = Postgres::start();
+    let arena = Arena::new();
+    let run = |bouncer: &Bouncer, line: &str| {
+        let mut command = arena.command(line);
+        command.env("ARENA_STORE", bouncer.url()).output().unwrap()
+    };
+    let usual = "ignore_startup_parameters = extra_float_digits";
+    for mode in ["transaction", "statement"] {
+        let bouncer = Bouncer::start(&postgres, &format!("pool_mode = {mode}\n{usual}"));
+        let output = run(&bouncer, "tournament list");
+        refused(
+            &output,
+            "give the server's own address, or set pool_mode = session",
+        );
+    }
+    let as_it_comes = Bouncer::start(&postgres, "pool_mode = session");
+    let output = run(&as_it_comes, "tournament list");
+    refused(&output, "PgBouncer: ignore_startup_parameters");
+
+    let bouncer = Bouncer::start(&postgres, &format!("pool_mode = session\n{usual}"));
+    let cup = "game = \"connect-four\"\nshape = \"round-robin\"\ndeals = 1\n\
+               [[bots]]\nname = \"a\"\nbot = \"house:random\"\n\
+               [[bots]]\nname = \"b\"\nbot = \"house:random\"\n";
+    fs::write(arena.path("cup.toml"), cup).unwrap();
+    done(&run(&bouncer, "tournament run cup.toml"));
 }
