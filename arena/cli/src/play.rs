@@ -30,7 +30,7 @@ use clap::Args;
 use referee::{BotSandbox, Cores};
 use referee_bots::{Entry, LaunchOptions, Schemes, archive::ArchiveCache, read_input_text};
 use referee_cli::{LaunchArgs, PinArgs, bots, files, sandbox};
-use referee_core::{GameKind, JsonBounds, Limits, Root};
+use referee_core::{GameKind, JsonBounds, Limits, Root, file_name};
 use referee_games::game_name;
 use referee_sandbox::Walls;
 use referee_worker::{RecordFolder, Stop, write_whole};
@@ -300,6 +300,17 @@ impl Settings {
         let named = self.records.records.as_deref();
         let kept = !self.records.no_records;
         kept.then(|| RunFolder::create(named, verb)).transpose()
+    }
+
+    /// The same for one of several bots, in the folder that is named.
+    pub(crate) fn folder_of(&self, verb: &str, bot: &str) -> anyhow::Result<Option<RunFolder>> {
+        match &self.records.records {
+            Some(named) => {
+                let own = named.join(file_name(bot));
+                RunFolder::create(Some(&own), verb).map(Some)
+            }
+            None => self.folder(verb),
+        }
     }
 
     /// The hash of the root, or the root itself, of a run whose root was not typed: the

@@ -1,16 +1,96 @@
 //! `arena tournament report` and `plot`: a tournament as a file to hand out.
 
-use arena_terminal::beside::{PlotArgs, ReportArgs};
-use arena_web::{Language, tournament_html, tournament_svg};
+use std::{
+    io::{self, Read as _, Seek as _, SeekFrom},
+    path::Path,
+};
+
+use anyhow::Context as _;
+use arena_terminal::{
+    beside::{PlotArgs, ReportArgs},
+    logs_of_tournament,
+};
+use arena_web::{BotLog, Language, bot_html, tournament_html, tournament_svg};
+use referee_bots::open_input;
 use referee_cli::End;
+use referee_core::file_name;
 
 use crate::written::write_new;
 
+/// Most bytes of a log that are shown: its end.
+const LOG_END: u64 = 64 * 1024;
+/// Most logs of a bot that are shown: those that were written last.
+const LOGS: usize = 8;
+
 pub(crate) async fn report(args: &ReportArgs) -> anyhow::Result<End> {
     let (store, _) = args.store.find(&args.name).await?;
-    let html = tournament_html(&store, &args.name, Language::En).await;
+    let html = match &args.bot {
+        None => tournament_html(&store, &args.name, Language::En).await,
+        Some(bot) => {
+            let folder = args
+                .logs
+                .clone()
+                .unwrap_or_else(|| logs_of_tournament(&args.name));
+            let logs = logs_of(bot, &folder)?;
+            bot_html(&store, &args.name, bot, &logs, Language::En).await
+        }
+    };
     store.close().await;
     write_new(&args.html, html?.as_bytes(), args.force)
+}
+
+/// The ends of a bot's logs in a folder, the newest first. A folder that is not there has none: a
+/// bot may run elsewhere.
+fn logs_of(bot: &str, folder: &Path) -> anyhow::Result<Vec<BotLog>> {
+    let name = file_name(bot);
+    // NAME.log, NAME-2.log for its second process, NAME-lot3.log, NAME-lot3-2.log
+    let is_own = |file: &str| {
+        let rest = file
+            .strip_prefix(&name)
+            .and_then(|rest| rest.strip_suffix(".log"));
+        let is_number = |part: &str| {
+            let digits = part.strip_prefix("lot").unwrap_or(part);
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        rest.is_some_and(|rest| {
+            rest.is_empty()
+                || rest
+                    .strip_prefix('-')
+                    .is_some_and(|parts| parts.split('-').all(is_number))
+        })
+    };
+    let mut found = Vec::new();
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.with_context(|| format!("could not read {}", folder.display()))?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let file = entry.file_name().to_string_lossy().into_owned();
+        if is_own(&file) {
+            found.push((entry.metadata()?.modified()?, file, entry.path()));
+        }
+    }
+    found.sort();
+    found
+        .into_iter()
+        .rev()
+        .take(LOGS)
+        .map(|(_, name, path)| {
+            let end = end_of(&path);
+            let end = end.with_context(|| format!("could not read {}", path.display()))?;
+            Ok(BotLog { name, end })
+        })
+        .collect()
+}
+
+fn end_of(path: &Path) -> io::Result<String> {
+    let mut file = open_input(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LOG_END)))?;
+    let mut end = Vec::new();
+    file.take(LOG_END).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 pub(crate) async fn plot(args: &PlotArgs) -> anyhow::Result<End> {

@@ -80,7 +80,7 @@ pub fn fitted<const N: usize>(
 }
 
 /// The lines of a table: a header and rows. Columns of figures are set to the right.
-pub(crate) fn table_lines(
+pub fn table_lines(
     header: &[&str],
     rows: Vec<Vec<String>>,
     is_figure: impl Fn(usize) -> bool,

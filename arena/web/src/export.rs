@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arena_store::Store;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use referee_core::Record;
+use referee_core::{Record, Seat, printable};
 
 use crate::{
     assets::{SCRIPT, STYLE},
@@ -13,7 +13,7 @@ use crate::{
     expectation::{self, ChooseBot},
     language::Language,
     lists::{self, GamesQuery},
-    pages::{self, games, tournament},
+    pages::{self, bot, games, tournament},
     plot,
     standing::{self, TournamentStanding},
     viewer::{self, ViewedGame, ViewedPosition},
@@ -97,6 +97,61 @@ pub async fn tournament_html(
         }
     };
     Ok(file(language, name, &body, false))
+}
+
+/// The end of a log of a bot.
+#[derive(Clone, Debug)]
+pub struct BotLog {
+    /// The name of its file.
+    pub name: String,
+    /// The last of what the bot has printed.
+    pub end: String,
+}
+
+/// The part of one bot in a tournament, as one HTML file for its author: results, fouls with
+/// their reasons, games, and the ends of its logs.
+///
+/// # Errors
+///
+/// As [`tournament_html`]; the bot takes no part.
+pub async fn bot_html(
+    store: &Store,
+    name: &str,
+    bot: &str,
+    logs: &[BotLog],
+    language: Language,
+) -> Result<String, ExportError> {
+    let standing = standing_of(store, name).await?;
+    let part = bot::part_of(&standing, bot, None, language)?;
+    let asked = GamesQuery {
+        bot: Some(bot.to_owned()),
+        ..GamesQuery::default()
+    };
+    let page = lists::find_in(store, &standing, &asked, GAMES).await?;
+    let fouls = page.games.iter().flat_map(|row| {
+        let names = lists::players(&standing, row);
+        let own = move |seat: Seat| names.get(seat.index()).is_some_and(|name| *name == bot);
+        let fouls = row.fouls.iter().filter(move |foul| own(foul.seat));
+        fouls.map(move |foul| (row, printable(&foul.foul.to_string())))
+    });
+    let fouls: Vec<_> = fouls.collect();
+    let body = html! {
+        (part)
+        @if !fouls.is_empty() {
+            h2 { (language.pick("Fouls and their reasons", "犯规及原因")) }
+            ul { @for (row, why) in &fouls { li { (row.group) "." (row.seating) ": " (why) } } }
+        }
+        h2 { (language.pick("Games", "对局")) }
+        (games::table(&standing, &page.games, None, language))
+        @if page.next.is_some() {
+            p { (language.pick("There are more games than are listed here.", "此处未列出全部对局。")) }
+        }
+        @if !logs.is_empty() {
+            h2 { (language.pick("The ends of its logs", "日志末尾")) }
+            @for log in logs { h3 { (log.name) } pre { (log.end) } }
+        }
+    };
+    Ok(file(language, &format!("{bot} · {name}"), &body, false))
 }
 
 /// The ratings of a tournament with their error bars, as an SVG file.

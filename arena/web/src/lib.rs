@@ -39,7 +39,7 @@ mod viewer;
 
 pub use advice::{Advice, AdviceRequest, Adviser, NoAdvice, advise};
 pub use expectation::ChooseBot;
-pub use export::{ExportError, game_html, tournament_html, tournament_svg};
+pub use export::{BotLog, ExportError, bot_html, game_html, tournament_html, tournament_svg};
 pub use hub::{Hub, HubObserver};
 pub use language::Language;
 pub use people::{Opponent, PeopleOptions, RecordBounds};

@@ -15,6 +15,7 @@ mod image;
 mod input;
 mod launcher;
 mod needs;
+mod neighbours;
 mod packed;
 mod running;
 
@@ -28,5 +29,6 @@ pub use image::{Unpinned, image_label, image_scheme};
 pub use input::{open_input, read_input, read_input_text, read_stream_text};
 pub use launcher::{Launcher, Reach, Scheme, Schemes, SpecReader, Trust};
 pub use needs::{has_program, is_label, machine_label, needs_of_file};
+pub use neighbours::{SharedFolder, shared_folders};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};
 pub use running::{NotRunning, RunningBot};

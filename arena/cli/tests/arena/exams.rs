@@ -87,6 +87,50 @@ fn a_group_of_the_ladder_is_ten_games_whose_points_add_up() {
     }
 }
 
+/// A class: all on the same boards, each with records of its own, and one table.
+#[test]
+fn a_list_of_bots_is_examined_on_the_same_boards_and_compared() {
+    let arena = Arena::new();
+    let bots = "--bot ann=house:random --bot 'bob=house:uct?playouts=100' --bot 'eve=house:random'";
+    let line = format!("exam connect-four {bots} --group 1 --seed 7");
+    let events = events(&done(
+        &arena.run(&format!("{line} --records class --format json")),
+    ));
+    let exams = of_type(&events, "exam");
+    let names: Vec<_> = exams.iter().map(|exam| &exam["bot"]).collect();
+    assert_eq!(names, ["ann", "bob", "eve"]);
+    assert_eq!(of_type(&events, "exam_game").len(), 30);
+    let boards = |name: &str| {
+        let records = arena.records(&format!("class/{name}")).into_iter();
+        let header =
+            |text: String| -> Value { serde_json::from_str(text.lines().next().unwrap()).unwrap() };
+        let boards: Vec<Value> = records
+            .map(|(_, text)| header(text)["setup"].clone())
+            .collect();
+        assert_eq!(boards.len(), 10);
+        boards
+    };
+    assert_eq!(boards("ann"), boards("bob"));
+
+    let text = done(&arena.run(&format!("{line} --no-records --scores scores.json")));
+    fits_eighty_columns(&text);
+    let (_, compared) = text.split_once("all bots of this exam").expect(&text);
+    let (compared, scoreboard) = compared
+        .split_once("scoreboard, the best of each part")
+        .expect(&text);
+    let marks = exams[1]["marks"].to_string();
+    for table in [compared, scoreboard] {
+        let rows = table.lines().filter(|line| !line.trim().is_empty());
+        let rows: Vec<Vec<&str>> = rows.map(|row| row.split_whitespace().collect()).collect();
+        assert_eq!(rows.len(), 4, "{text}");
+        assert_eq!(rows[1], ["1", "bob", &marks, "1"], "{text}");
+        // Ann and Eve are one program on the same boards with the same seeds.
+        assert_eq!((rows[2][0], rows[3][0]), ("2", "2"), "{text}");
+    }
+    let twice = arena.run("exam connect-four --bot a=house:random --bot a=house:uct --group 1");
+    refused(&twice, "a");
+}
+
 /// The operator's file decides the boards, and nothing of it is shown.
 #[test]
 fn boards_by_a_seed_file_are_the_same_for_everyone() {

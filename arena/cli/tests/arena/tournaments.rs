@@ -6,6 +6,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Child, Output, Stdio},
     time::{Duration, Instant},
@@ -1666,6 +1667,73 @@ fn a_tournament_plays_a_bot_that_lies_beside_its_runs() {
     std::fs::write(arena.path("cup.toml"), text).unwrap();
     let table = done(&arena.run("tournament run cup.toml --name beside"));
     assert!(!table.contains("fouls"), "{table}");
+}
+
+/// What a teacher does with the bots of a class: played every week, summed up, handed out.
+#[test]
+fn a_class_has_a_table_over_weeks_and_a_report_for_each_author() {
+    let arena = Arena::new();
+    for (file, kind) in [
+        ("class/ann", "honest"),
+        ("class/bob", "exit"),
+        ("eve/bot", "honest"),
+    ] {
+        let path = arena.path(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let villain = villain_program();
+        let script = format!(
+            "#!/bin/sh\necho greetings from {file}\nexec {} {kind}\n",
+            villain.display()
+        );
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let text = "game = \"connect-four\"\nshape = \"round-robin\"\ndeals = 1\n\
+                [[bots]]\nname = \"ann\"\nbot = \"exec:class/ann\"\n\
+                [[bots]]\nname = \"bob\"\nbot = \"exec:class/bob\"\n\
+                [[bots]]\nname = \"eve\"\nbot = \"exec:eve/bot\"\n";
+    std::fs::write(arena.path("class.toml"), text).unwrap();
+    let arena = arena.without_walls();
+    for week in ["week-1", "week-2"] {
+        let output = arena.run(&format!("tournament run class.toml --name {week}"));
+        let said = err(&output);
+        let warned = "bots in one folder can read each other's files: ann (ann), bob (bob) in";
+        assert!(said.replace("\n    ", " ").contains(warned), "{said}");
+    }
+    // Bob's program ends, and so loses four games a week; Ann and Eve share the rest.
+    let table = done(&arena.run("tournament status week-1 week-2"));
+    fits_eighty_columns(&table);
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|row| row.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[0], ["#", "bot", "week-1", "week-2", "games", "points"]);
+    assert_eq!(rows[3], ["3", "bob", "0", "0", "8", "0"], "{table}");
+    let sum: f64 = rows[1..3]
+        .iter()
+        .map(|row| row[5].parse::<f64>().unwrap())
+        .sum();
+    assert_eq!(sum, 12.0, "{table}");
+
+    done(&arena.run("tournament report week-1 --bot bob --html bob.html"));
+    let page = std::fs::read_to_string(arena.path("bob.html")).unwrap();
+    for expected in [
+        "Fouls and their reasons",
+        "code 3",
+        "greetings from class/bob",
+    ] {
+        assert!(page.contains(expected), "{expected} in {page}");
+    }
+    for other in ["greetings from class/ann", "href=", "src="] {
+        assert!(!page.contains(other), "{other} in {page}");
+    }
+    let nobody = arena.run("tournament report week-1 --bot zoe --html zoe.html");
+    assert!(
+        err(&nobody).contains("its bots are ann, bob, eve"),
+        "{}",
+        err(&nobody)
+    );
+    assert!(!arena.path("zoe.html").exists());
 }
 
 #[test]

@@ -16,6 +16,12 @@ pub struct ReportArgs {
     /// The file: one page with standings, plots, and games, which needs no server.
     #[arg(long, value_name = "FILE")]
     pub html: PathBuf,
+    /// Only the part of this bot, for its author: results, fouls with their reasons, games, logs.
+    #[arg(long, value_name = "NAME")]
+    pub bot: Option<String>,
+    /// Where the bots' output went [default: arena-runs/NAME/logs].
+    #[arg(long, requires = "bot")]
+    pub logs: Option<PathBuf>,
     /// Overwrite the file.
     #[arg(long)]
     pub force: bool,

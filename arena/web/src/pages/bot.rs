@@ -5,16 +5,18 @@ use axum::{
     extract::{Path, State},
     response::Response,
 };
-use maud::html;
+use maud::{Markup, html};
 use referee_worker::Buckets;
 
 use crate::{
     caller::Caller,
     error::PageError,
+    language::Language,
     layout::{self, part},
     pages::{self, tournament},
     plot::{self, Bar},
     site::OfSite,
+    standing::TournamentStanding,
     viewer::time,
 };
 
@@ -28,13 +30,33 @@ pub(crate) async fn show(
         Ok(standing) => standing,
         Err(error) => return error.page(&caller),
     };
-    let standings = &standing.standings;
     let at = format!("/t/{}", part(&name));
+    match part_of(&standing, &bot, Some(&at), language) {
+        Ok(body) => layout::page(&caller, &bot, &body),
+        Err(error) => error.page(&caller),
+    }
+}
+
+/// The part of a bot in a tournament; without an address it leads nowhere.
+///
+/// # Errors
+///
+/// It takes no part.
+pub(crate) fn part_of(
+    standing: &TournamentStanding,
+    bot: &str,
+    at: Option<&str>,
+    language: Language,
+) -> Result<Markup, PageError> {
+    let (standings, name) = (&standing.standings, &standing.tournament.name);
     let found = standings.rows.iter().find(|row| row.bot == bot);
     let entered = standings.bots.iter().position(|one| one.name == bot);
     let (Some(row), Some(number)) = (found, entered) else {
-        let told = format!("{bot} takes no part in {name}");
-        return PageError::NotFound(told).page(&caller);
+        let names: Vec<_> = standings.bots.iter().map(|bot| &*bot.name).collect();
+        return Err(PageError::NotFound(format!(
+            "{bot} takes no part in {name}; its bots are {}",
+            names.join(", ")
+        )));
     };
     let about = &standings.bots[number];
     let figures = standing.figures.bots.iter().find(|one| one.bot == bot);
@@ -67,7 +89,7 @@ pub(crate) async fn show(
         .filter_map(|(other, _, _, _, value, error)| {
             Some(Bar {
                 name: (*other).clone(),
-                href: Some(format!("{at}/bots/{}", part(other))),
+                href: at.map(|at| format!("{at}/bots/{}", part(other))),
                 value: (*value)?,
                 error: *error,
             })
@@ -75,10 +97,19 @@ pub(crate) async fn show(
         .collect();
     let columns = columns(&standing.thinking[number]);
     let limit = standing.definition.limits.per_move;
-    let body = html! {
+    // Games of it, for which more is asked; words alone where it leads nowhere.
+    let games = |asked: &str, words: &str| {
+        html! {
+            @match at {
+                Some(at) => a href=(format!("{at}/games?bot={}{asked}", part(bot))) { (words) },
+                None => { (words) }
+            }
+        }
+    };
+    Ok(html! {
         h1 { (bot) }
         p {
-            a href=(at) { (name) }
+            @match at { Some(at) => a href=(at) { (name) }, None => { (name) } }
             @if let Some(version) = &about.version { " · " (language.pick("version ", "版本 ")) (version) }
             " · " code { (about.spec) }
             @if let Some(owner) = &about.owner { " · " (language.pick("by ", "作者 ")) (owner) }
@@ -101,7 +132,7 @@ pub(crate) async fn show(
                 @for (other, wins, draws, losses, ..) in &opponents {
                     @let score = (*wins as f64 + *draws as f64 / 2.0) / (wins + draws + losses).max(1) as f64;
                     tr {
-                        th scope="row" { a href=(format!("{at}/games?bot={}&against={}", part(&bot), part(other))) { (other) } }
+                        th scope="row" { (games(&format!("&against={}", part(other)), other)) }
                         td.number { (wins) } td.number { (draws) } td.number { (losses) }
                         td { (plot::share(score, &format!("{other}: {score:.2}"))) " " (format!("{:.0} %", score * 100.0)) }
                     }
@@ -114,7 +145,7 @@ pub(crate) async fn show(
                 figcaption { (language.pick("Stronger than each opponent by so much Elo, with 95 % intervals.", "相对各对手的 Elo 优势及 95 % 置信区间。")) }
             }
         }
-        (tournament::history(&standing, Some(&bot), language))
+        (tournament::history(standing, Some(bot), language))
         @if let Some(figures) = figures {
             h2 { (language.pick("By seat", "按座位")) }
             table {
@@ -124,7 +155,7 @@ pub(crate) async fn show(
             h2 { (language.pick("Fouls", "犯规")) }
             @if figures.fouls.is_empty() { p { (language.pick("None.", "无。")) } } @else {
                 ul { @for (foul, count) in &figures.fouls { li { (tournament::foul_words(foul, language)) ": " (count) } } }
-                p { a href=(format!("{at}/games?bot={}&fouls=1", part(&bot))) { (language.pick("Games with fouls", "有犯规的对局")) } }
+                @if at.is_some() { p { (games("&fouls=1", language.pick("Games with fouls", "有犯规的对局"))) } }
             }
             h2 { (language.pick("Thinking time", "思考时间")) }
             p {
@@ -140,9 +171,10 @@ pub(crate) async fn show(
                 }
             }
         }
-        p { a.button href=(format!("{at}/games?bot={}", part(&bot))) { (language.pick("Its games", "它的对局")) } }
-    };
-    layout::page(&caller, &bot, &body)
+        @if let Some(at) = at {
+            p { a.button href=(format!("{at}/games?bot={}", part(bot))) { (language.pick("Its games", "它的对局")) } }
+        }
+    })
 }
 
 /// Answers by time, four columns for each factor of two at most; at least three of them.

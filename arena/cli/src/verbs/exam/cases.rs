@@ -18,7 +18,7 @@ use referee_core::{Limits, Root, Seat, is_printable};
 use referee_worker::Stop;
 use serde::Deserialize;
 
-use super::{Answer, HEADER, Paper, started};
+use super::{Answer, HEADER, Paper, started, worse};
 use crate::{
     End,
     play::{LimitArgs, RecordArgs, RunFolder, Settings},
@@ -158,36 +158,52 @@ impl Cases {
             budget: self.enforce.then_some(BUDGET),
             ..self.limits.limits()
         };
-        let candidate = Entry::read(&self.paper.bot, &settings.schemes)?;
-        settings.check_bots(std::slice::from_ref(&candidate))?;
         let opponent = Entry::read(OPPONENT, &settings.schemes)?;
-        if candidate.name == opponent.name {
-            return usage(format!(
-                "--bot {}: the opponent is called {} too; name yours, as in me={}",
-                self.paper.bot, opponent.name, candidate.spec
-            ));
-        }
+        let candidates = self.paper.candidates(&settings, &[&opponent.name])?;
         self.paper.check_scores()?;
-        let folder = settings.folder("exam")?;
-        let folder = folder.as_ref();
+        let folders = Paper::folders(&settings, &candidates)?;
+        let stop = stop::on_signals(None)?;
+        let (mut exams, mut end) = (Vec::new(), End::Done);
+        for (candidate, folder) in candidates.iter().zip(&folders) {
+            let bots = [candidate, &opponent];
+            let examined = self.examine(&settings, &cases, bots, folder.as_ref(), &stop);
+            let (exam, its_end) = examined.await?;
+            exams.push(exam);
+            end = worse(end, its_end);
+            if end == End::Interrupted {
+                break;
+            }
+        }
+        self.paper.compare(exams)?;
+        Ok(end)
+    }
+
+    /// Examines one bot, the first of these two.
+    async fn examine(
+        &self,
+        settings: &Settings,
+        cases: &[Case],
+        bots: [&Entry; 2],
+        folder: Option<&RunFolder>,
+        stop: &Stop,
+    ) -> anyhow::Result<(ExamEvent, End)> {
         let mut plans = Vec::new();
-        for (number, case) in (1..).zip(&cases) {
-            plans.push(self.plan(&settings, number, case, [&candidate, &opponent])?);
+        for (number, case) in (1..).zip(cases) {
+            plans.push(self.plan(settings, number, case, bots)?);
         }
         let exam = ExamPlan {
             parts: cases.iter().map(|case| case.name.clone()).collect(),
             enforced: self.enforce,
         };
-        let mut started = started(&settings, &plans, folder, &exam)?;
+        let mut started = started(settings, &plans, folder, &exam)?;
         // Each case has a root of its own.
         started.root_commitment = None;
         self.paper.begin(&started, folder)?;
-        let stop = stop::on_signals(None)?;
         let mut results = Vec::new();
         let mut ended = Vec::new();
         let mut rounds = 0;
         for (case, plan) in cases.iter().zip(plans) {
-            let (result, part) = self.play(&settings, case, plan, folder, &stop).await?;
+            let (result, part) = self.play(settings, case, plan, folder, stop).await?;
             ended.push(part);
             rounds += result.answers.len();
             if self.paper.is_json() {
@@ -203,18 +219,20 @@ impl Cases {
         }
         self.paper.end(&started, ended, folder)?;
         let stopped = results.len() < cases.len() || results.iter().any(|one| !one.is_whole());
-        self.close(kind.info().name, &candidate.name, &results, stopped)?;
+        let exam_name = settings.kind.info().name;
+        let exam = self.close(exam_name, &bots[0].name, &results, stopped)?;
         if let Some(folder) = folder {
             anstream::eprintln!("records: {}", folder.path().display());
         }
-        Ok(if stopped {
+        let end = if stopped {
             anstream::eprintln!("stopped after {}", plural(rounds as u64, "round"));
             End::Interrupted
         } else if results.iter().all(CaseResult::passed) {
             End::Done
         } else {
             End::No
-        })
+        };
+        Ok((exam, end))
     }
 
     /// The rounds of a case: one after another, by one process while it lives, the
@@ -291,7 +309,7 @@ impl Cases {
         name: &str,
         results: &[CaseResult<'_>],
         stopped: bool,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<ExamEvent> {
         let parts = results.iter().map(|result| ExamGroupEvent {
             part: result.case.name.clone(),
             games: result.answers.len() as u64,

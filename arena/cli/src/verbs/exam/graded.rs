@@ -12,12 +12,13 @@ use arena_tournament::{Plan, find_game};
 use clap::Args;
 use referee_bots::Entry;
 use referee_core::Seat;
+use referee_worker::Stop;
 
-use super::{Answer, HEADER, Paper, started};
+use super::{Answer, HEADER, Paper, started, worse};
 use crate::{
     End,
-    play::{RunArgs, Settings},
-    report, stop, usage,
+    play::{RunArgs, RunFolder, Settings},
+    report, stop,
 };
 
 const GAME: &str = "connect-four";
@@ -38,6 +39,7 @@ and so on to 49; the even ones are for practice.
 Examples:
   arena exam connect-four --bot 'house:uct?time=100ms' --group 1
   arena exam connect-four --bot me='exec:python3 my_bot.py' --scores scores.json
+  arena exam connect-four --bot ann=strategy:ann/s.so --bot bob=strategy:bob/s.so
 
 Exit codes: 0 the bot played; 1 it never started; 2 bad usage; 3 our own failure."
 )]
@@ -61,33 +63,53 @@ impl Graded {
         self.groups.dedup();
         let mut settings = self.run.resolve(kind)?;
         settings.memory_mib.get_or_insert(MEMORY);
-        let candidate = Entry::read(&self.paper.bot, &settings.schemes)?;
-        let name = candidate.name.clone();
+        let opponents = self.groups.iter().flat_map(|group| opponents(*group));
+        let opponents: Vec<String> = opponents.map(|(_, level)| opponent(level)).collect();
+        let opponents: Vec<&str> = opponents.iter().map(String::as_str).collect();
+        let candidates = self.paper.candidates(&settings, &opponents)?;
         self.paper.check_scores()?;
-        let plans = self.plans(&settings, &candidate)?;
-        settings.check_bots(&[candidate])?;
-        let folder = settings.folder("exam")?;
-        let folder = folder.as_ref();
+        let folders = Paper::folders(&settings, &candidates)?;
+        let stop = stop::on_signals(None)?;
+        let (mut exams, mut end) = (Vec::new(), End::Done);
+        for (candidate, folder) in candidates.iter().zip(&folders) {
+            let examined = self.examine(&settings, candidate, folder.as_ref(), &stop);
+            let (exam, its_end) = examined.await?;
+            exams.push(exam);
+            end = worse(end, its_end);
+            if end == End::Interrupted {
+                break;
+            }
+        }
+        self.paper.compare(exams)?;
+        Ok(end)
+    }
+
+    /// Examines one bot.
+    async fn examine(
+        &self,
+        settings: &Settings,
+        candidate: &Entry,
+        folder: Option<&RunFolder>,
+        stop: &Stop,
+    ) -> anyhow::Result<(ExamEvent, End)> {
+        let plans = self.plans(settings, candidate)?;
         let exam = ExamPlan {
             parts: self.groups.iter().map(|group| part(*group)).collect(),
             enforced: true,
         };
-        let started = started(&settings, plans.iter().map(|(_, plan)| plan), folder, &exam)?;
+        let started = started(settings, plans.iter().map(|(_, plan)| plan), folder, &exam)?;
         self.paper.begin(&started, folder)?;
-        let stop = stop::on_signals(None)?;
         let mut groups: Vec<ExamGroupEvent> = Vec::new();
         let mut ended = Vec::new();
         let mut end = End::Done;
         for (group, plan) in plans {
             let part = part(group);
-            let played = self
-                .paper
-                .play(&settings, &part, points, plan, folder, &stop);
+            let played = self.paper.play(settings, &part, points, plan, folder, stop);
             let (played, answers) = played.await?;
             if !answers.is_empty() {
                 groups.push(self.tell_group(part, &answers)?);
             }
-            ended.push(played.ended(&settings, folder));
+            ended.push(played.ended(settings, folder));
             match played.close(None) {
                 End::Done => {}
                 other => end = other,
@@ -100,6 +122,7 @@ impl Graded {
         if let Some(folder) = folder {
             anstream::eprintln!("records: {}", folder.path().display());
         }
+        let name = &candidate.name;
         let marks = groups.iter().map(|group| group.marks).sum();
         let of = 100 * self.groups.len() as i64;
         let exam = ExamEvent {
@@ -114,22 +137,16 @@ impl Graded {
         // Neither a bot that never started nor an exam that was cut off is kept.
         let whole = end == End::Done;
         let show = || report::heading(&format!("{name}: {marks} of {of}"));
-        self.paper.close(kind.info().name, exam, whole, show)?;
-        Ok(end)
+        let exam_name = settings.kind.info().name;
+        let exam = self.paper.close(exam_name, exam, whole, show)?;
+        Ok((exam, end))
     }
 
     /// The plan of each group that was chosen.
     fn plans(&self, settings: &Settings, candidate: &Entry) -> anyhow::Result<Vec<(u64, Plan)>> {
         let mut plans = Vec::new();
         for &group in &self.groups {
-            let plan = plan(settings, group, candidate)?;
-            if plan.names().skip(1).any(|other| other == candidate.name) {
-                return usage(format!(
-                    "--bot {}: an opponent is called {} too; name yours, as in me={}",
-                    self.paper.bot, candidate.name, candidate.spec
-                ));
-            }
-            plans.push((group, plan));
+            plans.push((group, plan(settings, group, candidate)?));
         }
         Ok(plans)
     }
@@ -156,7 +173,7 @@ impl Graded {
 fn plan(settings: &Settings, group: u64, candidate: &Entry) -> anyhow::Result<Plan> {
     let mut bots = vec![candidate.clone()];
     for (_, level) in opponents(group) {
-        let spec = format!("ladder-{level}=house:ladder?level={level}");
+        let spec = format!("{}=house:ladder?level={level}", opponent(level));
         bots.push(Entry::read(&spec, &settings.schemes)?);
     }
     let shape = ScheduleShape::Gauntlet { challengers: 1 };
@@ -180,6 +197,11 @@ fn points(_: &GameRow, _: Seat, verdict: ExamVerdict) -> i64 {
 fn opponents(group: u64) -> impl Iterator<Item = (u64, u64)> {
     let first = (group - 1) * OPPONENTS;
     (first..first + OPPONENTS).map(|number| (number, 2 * number + 1))
+}
+
+/// The name of an opponent.
+fn opponent(level: u64) -> String {
+    format!("ladder-{level}")
 }
 
 fn part(group: u64) -> String {

@@ -8,7 +8,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use arena_events::{
     Event,
-    exam::{ExamEvent, ExamGameEvent, ExamVerdict},
+    exam::{ExamEvent, ExamGameEvent, ExamRank, ExamVerdict},
     run::{ExamPlan, RunCommand, RunEndedEvent, RunStartedEvent},
 };
 use arena_store::GameRow;
@@ -16,15 +16,16 @@ use arena_terminal::{Format, Reporter};
 use arena_tournament::{EndedGame, Plan, events};
 use clap::{Args, Subcommand};
 use parking_lot::Mutex;
-use referee_core::{FoulKind, Seat};
+use referee_bots::Entry;
+use referee_core::{FoulKind, Seat, printable};
 use referee_games::game_name;
 use referee_worker::Stop;
 
-use self::scores::Scores;
+use self::scores::{Scores, in_order};
 use crate::{
     End,
     play::{PlayedRun, RunFolder, Settings, describe},
-    report,
+    report, usage,
 };
 
 /// One bot against graded opponents.
@@ -49,9 +50,10 @@ impl Exam {
 /// What all exams are asked.
 #[derive(Args)]
 struct Paper {
-    /// The bot that is examined: SPEC or NAME=SPEC.
-    #[arg(long, value_name = "SPEC")]
-    bot: String,
+    /// The bot that is examined: SPEC or NAME=SPEC. May be given several times: they are examined
+    /// one after another, on the same boards and deals, and compared at the end.
+    #[arg(long = "bot", value_name = "SPEC", required = true)]
+    bots: Vec<String>,
     /// Keep the best scores of every contestant in this file, and show the scoreboard.
     #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
@@ -71,6 +73,55 @@ impl Paper {
             Some(file) => Scores::read(file).map(drop),
             None => Ok(()),
         }
+    }
+
+    /// The bots that are examined. None has the name of an opponent.
+    fn candidates(&self, settings: &Settings, opponents: &[&str]) -> anyhow::Result<Vec<Entry>> {
+        let candidates = Entry::read_all(&self.bots, &settings.schemes)?;
+        for (text, entry) in self.bots.iter().zip(&candidates) {
+            if opponents.contains(&&*entry.name) {
+                return usage(format!(
+                    "--bot {text}: an opponent is called {} too; name yours, as in me={}",
+                    entry.name, entry.spec
+                ));
+            }
+        }
+        settings.check_bots(&candidates)?;
+        Ok(candidates)
+    }
+
+    /// A folder for the records of each of these, where they are kept. Of several bots each has a
+    /// folder in the one that is named.
+    fn folders(
+        settings: &Settings,
+        candidates: &[Entry],
+    ) -> anyhow::Result<Vec<Option<RunFolder>>> {
+        let one_of_several = candidates.len() > 1;
+        let folders = candidates.iter().map(|one| match one_of_several {
+            true => settings.folder_of("exam", &one.name),
+            false => settings.folder("exam"),
+        });
+        folders.collect()
+    }
+
+    /// Compares the bots, where there are several, and shows the scoreboard.
+    fn compare(&self, exams: Vec<ExamEvent>) -> anyhow::Result<()> {
+        if self.is_json() {
+            return Ok(());
+        }
+        let scoreboard = exams.iter().rev().find_map(|exam| exam.scoreboard.clone());
+        if self.bots.len() > 1 {
+            let ranks = exams.into_iter().map(|exam| ExamRank {
+                rank: 0,
+                bot: printable(&exam.bot),
+                marks: exam.marks,
+                parts: exam.parts.len() as u64,
+            });
+            scores::show("all bots of this exam", in_order(ranks.collect()))?;
+        }
+        scoreboard.map_or(Ok(()), |ranks| {
+            scores::show("scoreboard, the best of each part", ranks)
+        })
     }
 
     /// Says that the exam begins.
@@ -135,24 +186,33 @@ impl Paper {
     }
 
     /// Keeps the scores of an exam that is `whole`, and tells the sum, which `show` puts
-    /// into words, and the scoreboard. `exam` is its name in the file of scores.
+    /// into words, and gives it with the scoreboard. `exam` is its name in the file of scores.
     fn close(
         &self,
         exam: &str,
         mut event: ExamEvent,
         whole: bool,
         show: impl FnOnce() -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<ExamEvent> {
         let scores = match &self.scores {
             Some(file) if whole => Some(Scores::keep(file, exam, &event.bot, &event.parts)?),
             _ => None,
         };
         event.scoreboard = scores.as_ref().map(|scores| scores.ranked(exam));
-        if self.is_json() {
-            return report::event(Event::Exam(event));
+        match self.is_json() {
+            true => report::event(Event::Exam(event.clone()))?,
+            false => show()?,
         }
-        show()?;
-        event.scoreboard.map_or(Ok(()), scores::show)
+        Ok(event)
+    }
+}
+
+/// The end of an exam of several bots so far, with that of one more.
+const fn worse(one: End, other: End) -> End {
+    match (one, other) {
+        (_, End::Interrupted) => End::Interrupted,
+        (End::Done, other) => other,
+        (one, _) => one,
     }
 }
 

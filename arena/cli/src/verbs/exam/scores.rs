@@ -76,7 +76,7 @@ impl Scores {
 
     /// The contestants of an exam, best first; equal sums share a rank.
     pub(super) fn ranked(&self, exam: &str) -> Vec<ExamRank> {
-        let mut ranks: Vec<ExamRank> = self
+        let ranks = self
             .0
             .get(exam)
             .into_iter()
@@ -88,22 +88,26 @@ impl Scores {
                     .values()
                     .fold(0, |sum: i64, &part| sum.saturating_add(part)),
                 parts: parts.len() as u64,
-            })
-            .collect();
-        ranks.sort_by(|a, b| b.marks.cmp(&a.marks).then(a.bot.cmp(&b.bot)));
-        for at in 0..ranks.len() {
-            ranks[at].rank = match at.checked_sub(1) {
-                Some(before) if ranks[before].marks == ranks[at].marks => ranks[before].rank,
-                _ => at as u64 + 1,
-            };
-        }
-        ranks
+            });
+        in_order(ranks.collect())
     }
 }
 
+/// Contestants by their points, best first; equal sums share a rank.
+pub(super) fn in_order(mut ranks: Vec<ExamRank>) -> Vec<ExamRank> {
+    ranks.sort_by(|a, b| b.marks.cmp(&a.marks).then(a.bot.cmp(&b.bot)));
+    for at in 0..ranks.len() {
+        ranks[at].rank = match at.checked_sub(1) {
+            Some(before) if ranks[before].marks == ranks[at].marks => ranks[before].rank,
+            _ => at as u64 + 1,
+        };
+    }
+    ranks
+}
+
 /// The contestants of an exam as a table.
-pub(super) fn show(ranks: Vec<ExamRank>) -> anyhow::Result<()> {
-    report::heading("scoreboard, the best of each part")?;
+pub(super) fn show(title: &str, ranks: Vec<ExamRank>) -> anyhow::Result<()> {
+    report::heading(title)?;
     let rows = ranks.into_iter().map(|rank| {
         [
             rank.rank.to_string(),

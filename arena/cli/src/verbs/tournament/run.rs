@@ -13,16 +13,18 @@ use arena_events::{
 };
 use arena_ladder::ScheduleShape;
 use arena_store::{NewEntrant, NewTournament, Store, StoreError, Tournament, Wish};
-use arena_terminal::{Format, MetricsAt, MetricsListener, Reporter, StoreAt, secrets::SEED};
+use arena_terminal::{
+    Format, MetricsAt, MetricsListener, Reporter, StoreAt, logs_of_tournament, secrets::SEED,
+};
 use arena_tournament::{
     ChangedBot, Context, Definition, On, Plan, Planned, RunEnd, chance, changed_bots, events,
     parse_limit, run_stored, secret_root, unix_ms,
 };
 use clap::{Args, ValueEnum};
 use referee::BotSandbox;
-use referee_bots::LaunchOptions;
+use referee_bots::{LaunchOptions, SharedFolder, shared_folders};
 use referee_cli::{CacheArgs, LaunchArgs, PinArgs};
-use referee_core::{Root, file_name};
+use referee_core::Root;
 use referee_games::game_name;
 
 use super::status::Shown;
@@ -164,6 +166,7 @@ A file with all that it may contain (only game, shape and bots are required):
 Examples:
   arena tournament run spring.toml --dry-run
   arena tournament run spring.toml
+  arena tournament run class.toml --name \"class-$(date +%F)\"    # every night
   arena tournament resume spring
   arena tournament status spring --format json
   arena tournament run spring.toml --store postgres://arena@localhost/arena";
@@ -266,6 +269,20 @@ pub(super) async fn create(
         // Somebody was quicker.
         Err(error @ StoreError::Exists { .. }) => usage(error.to_string()),
         created => Ok(created?),
+    }
+}
+
+/// Says which bots can read each other's files. In a match of one person's bots that does no harm.
+fn warn_of_shared_folders(plan: &Plan) {
+    let bots = plan.bots.iter().map(|bot| &bot.entry);
+    for SharedFolder { folder, files } in shared_folders(bots, &plan.definition.directory) {
+        let files = files.iter().map(|(name, file)| format!("{name} ({file})"));
+        report::warning(&format!(
+            "bots in one folder can read each other's files: {} in {}; give the bots of each \
+             person a folder of their own",
+            files.collect::<Vec<_>>().join(", "),
+            folder.display()
+        ));
     }
 }
 
@@ -415,14 +432,15 @@ impl PlayArgs {
     ) -> anyhow::Result<End> {
         let name = &tournament.name;
         let plan = Plan::of(tournament, &schemes()?)?;
-        let folder = || Path::new("arena-runs").join(file_name(name)).join("logs");
-        let logs = self.logs.clone().unwrap_or_else(folder);
+        let logs = self.logs.clone();
+        let logs = logs.unwrap_or_else(|| logs_of_tournament(name));
         let hidden = self.store.files().into_iter().chain([logs.clone()]);
         let hidden = hidden.chain(secrets);
         let bots = plan.bots.iter().map(|bot| &bot.entry);
         let sandbox = self.launch.around(bots, hidden)?;
         let archives = Archives::fetch(&self.cache, store, plan.entries()).await?;
         note_isolation(&plan, sandbox.as_ref());
+        warn_of_shared_folders(&plan);
         warn_of_changes(tournament, &plan);
         let json = self.format == Format::Json;
         let stop = stop::on_signals(Some(self.grace))?;

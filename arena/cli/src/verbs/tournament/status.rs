@@ -1,15 +1,18 @@
 //! `arena tournament status` and `list`: how far tournaments have come.
 
+use std::{cmp::Reverse, collections::BTreeMap};
+
 use arena_events::{
     Event,
     run::RunEndedEvent,
     tournament::{TournamentEvent, TournamentState as State},
 };
+use arena_ladder::HalfPoints;
 use arena_store::{Cure, Store, Tournament, TournamentState};
 use arena_terminal::{Format, SeenOfRun, StoreAt};
 use arena_tournament::{Definition, RunEnd, Snapshot, StoredResults, events};
 use clap::Args;
-use referee_core::Root;
+use referee_core::{Root, shorten};
 use referee_games::game_name;
 
 use crate::{
@@ -22,9 +25,13 @@ use crate::{
 const LITTLE_ROOM: u64 = 1 << 20;
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  arena tournament status spring
+  arena tournament status class-2026-10-05 class-2026-10-12 class-2026-10-19")]
 pub(crate) struct Status {
-    /// Its name.
-    name: String,
+    /// Its name; of several tournaments, the points of each bot in all of them.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
     /// Show every match of the schedule too.
     #[arg(long)]
     schedule: bool,
@@ -188,12 +195,18 @@ impl Shown {
 
 impl Status {
     pub(super) async fn run(self) -> anyhow::Result<End> {
-        let (store, tournament) = self.store.find(&self.name).await?;
-        let shown = Shown::of(&store, tournament).await?;
+        let mut all = Vec::new();
+        for name in &self.names {
+            let (store, tournament) = self.store.find(name).await?;
+            all.push(Shown::of(&store, tournament).await?);
+        }
         if self.format == Format::Json {
-            shown.show(self.format)?;
+            all.iter().try_for_each(|shown| shown.show(self.format))?;
             return Ok(End::Done);
         }
+        let [shown] = &all[..] else {
+            return together(&all).map(|()| End::Done);
+        };
         shown.introduce()?;
         shown.show(self.format)?;
         show::figures(&shown.snapshot)?;
@@ -207,6 +220,59 @@ impl Status {
         shown.warn();
         Ok(End::Done)
     }
+}
+
+/// Prints the points of each bot, by its name, in each of several tournaments and in all.
+fn together(all: &[Shown]) -> anyhow::Result<()> {
+    let mut bots: BTreeMap<&str, (Vec<Option<HalfPoints>>, u64)> = BTreeMap::new();
+    for (at, shown) in all.iter().enumerate() {
+        for row in &shown.snapshot.standings.rows {
+            let bot = bots.entry(shown.snapshot.name(row.entrant));
+            let (points, games) = bot.or_insert_with(|| (vec![None; all.len()], 0));
+            points[at] = Some(row.points);
+            *games += row.games;
+        }
+    }
+    let sum = |points: &[Option<HalfPoints>]| -> u64 {
+        points.iter().flatten().map(|half| u64::from(half.0)).sum()
+    };
+    let mut bots: Vec<_> = bots.into_iter().collect();
+    bots.sort_by_key(|(name, (points, _))| (Reverse(sum(points)), *name));
+    let half = |points: u64| match points % 2 {
+        0 => (points / 2).to_string(),
+        _ => format!("{}.5", points / 2),
+    };
+    let mut header = vec!["#".to_owned(), "bot".to_owned()];
+    let names = all.iter().map(|shown| shorten(&shown.tournament.name, 12));
+    header.extend(names.chain(["games".to_owned(), "points".to_owned()]));
+    let (mut rows, mut rank, mut last) = (Vec::new(), 0, None);
+    for (at, (name, (points, games))) in bots.iter().enumerate() {
+        // Equal points share a rank.
+        if last.replace(sum(points)) != Some(sum(points)) {
+            rank = at + 1;
+        }
+        let mut row = vec![rank.to_string(), shorten(name, report::LONGEST_NAME)];
+        let each = points.iter().map(|points| match points {
+            Some(points) => half(points.0.into()),
+            None => "-".to_owned(),
+        });
+        row.extend(each.chain([games.to_string(), half(sum(points))]));
+        rows.push(row);
+    }
+    let lines = |header: &[String], rows: &[Vec<String>]| {
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        report::table_lines(&header, rows.to_vec(), |column| column != 1)
+    };
+    let mut table = lines(&header, &rows);
+    let is_too_wide = |line: &String| line.chars().count() > report::WIDTH;
+    if table.iter().any(is_too_wide) {
+        // Without those of each tournament, which `status` of one of them shows.
+        for row in std::iter::once(&mut header).chain(&mut rows) {
+            row.drain(2..2 + all.len());
+        }
+        table = lines(&header, &rows);
+    }
+    report::text(&format!("{}\n", table.join("\n")))
 }
 
 impl List {
@@ -224,7 +290,7 @@ impl List {
                     games: one.games,
                 }))?,
                 Format::Text => rows.push([
-                    referee_core::shorten(&one.name, 28),
+                    shorten(&one.name, 28),
                     game_name(&one.game),
                     word(state).to_owned(),
                     one.games.to_string(),
