@@ -120,6 +120,9 @@ pub enum SkipCause {
     NotRequested,
     /// Too few games could be played to tell growth from warming up.
     TooFewGames,
+    /// Memory grew, and the bot's runtime may not have collected its garbage yet: growth can't be
+    /// told from garbage.
+    HeapNotCollected,
     /// The process had ended.
     ProcessEnded,
     /// A foul ended it.

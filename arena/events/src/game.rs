@@ -34,7 +34,8 @@ pub struct GameEvent {
     /// is void: the system failed, and it counts for nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub places: Option<Vec<u8>>,
-    /// Each seat's score in the game's own unit. Absent where the game is void.
+    /// Each seat's score in the game's own unit. Absent where nothing was counted: the game is
+    /// void, or a foul ended it and the game has no score for that. `places` say who won.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scores: Option<Vec<i32>>,
     /// What ended it, as the game says; of a void game how the system failed.

@@ -306,6 +306,8 @@ pub enum RunWarning {
         bot: String,
         /// How many.
         fouls: u64,
+        /// How many games it has played: with as many fouls each of them had one.
+        games: u64,
         /// The group of the first.
         group: u64,
         /// The seating of the first.

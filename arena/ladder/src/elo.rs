@@ -32,12 +32,11 @@ pub struct Estimate {
 }
 
 /// Reason why results give no figure, or no error bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "unknown", rename_all = "snake_case")]
 pub enum NoEstimate {
     /// There are fewer groups than an error bar needs. For a rating only groups
     /// whose results vary count.
-    #[error("it needs {needs} deals whose results vary, and has {has}")]
     TooFewGroups {
         /// Number of groups that there are.
         has: u64,
@@ -45,20 +44,15 @@ pub enum NoEstimate {
         needs: u64,
     },
     /// All groups had the same result, so nothing tells how much results vary.
-    #[error("all deals had the same result")]
     NoVariance,
     /// No difference in strength is large enough to explain that every game was won.
-    #[error("every game won: no finite Elo")]
     EveryGameWon,
     /// No difference in strength is large enough to explain that every game was lost.
-    #[error("every game lost: no finite Elo")]
     EveryGameLost,
     /// The 95 % interval of the score reaches 0 or 1, where no Elo is finite.
-    #[error("the 95 % interval has no finite end: it needs more deals")]
     Unbounded,
     /// No chain of results leads to the main field and back (see
     /// [`Fit`](crate::luce::Fit)).
-    #[error("no chain of results compares it with the main field")]
     NotComparable,
 }
 

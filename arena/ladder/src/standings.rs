@@ -38,7 +38,8 @@ pub struct Standings {
     pub pairs: Vec<Meeting>,
 }
 
-/// The order of the table. Ties are broken by the other of the two, then by the entrant's number.
+/// The order of the table. Ties are broken by the other of the two; rows that are level in both
+/// share a rank and stand in order of the entrants' numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RankBy {
@@ -54,7 +55,8 @@ pub enum RankBy {
 /// The results of one entrant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntrantRow {
-    /// Its place in the table, from 1; None if it is left out.
+    /// Its place in the table, from 1; those who share one have the same. None before its
+    /// first game, and if it is left out.
     pub rank: Option<u32>,
     /// The entrant.
     pub entrant: Entrant,
@@ -173,7 +175,7 @@ impl Standings {
         let rows: Vec<EntrantRow> = rows
             .map(|((entrant, sum), rating)| sum.row(entrant, rating, seats))
             .collect();
-        // Until here a rank only says that the entrant is not left out.
+        // Until here a rank only says that the entrant can have one.
         let standings = Self {
             seats: seats as u8,
             games,
@@ -187,6 +189,7 @@ impl Standings {
     /// The same table in another order; [`of`](Self::of) ranks by score.
     #[must_use]
     pub fn ranked_by(mut self, by: RankBy) -> Self {
+        self.rows.sort_by_key(|row| row.entrant);
         self.rank_by_key(|row| order(row, by));
         self
     }
@@ -203,11 +206,18 @@ impl Standings {
     }
 
     /// Orders the rows by something else, those with the least key first; rows that are
-    /// level in it stay in order.
+    /// level in it stay in order. Those that are level in score and rating, too, share a rank.
     pub fn rank_by_key<K: Ord>(&mut self, key: impl Fn(&EntrantRow) -> K) {
-        self.rows.sort_by_key(key);
-        for (rank, row) in (1..).zip(&mut self.rows) {
-            row.rank = row.rank.map(|_| rank);
+        self.rows.sort_by_key(&key);
+        let mut before: Option<(u32, _)> = None;
+        for (place, row) in (1..).zip(&mut self.rows) {
+            if row.rank.is_some() {
+                let level = (key(row), figures(row));
+                let shared = before.as_ref().filter(|(_, of)| *of == level);
+                let rank = shared.map_or(place, |(rank, _)| *rank);
+                row.rank = Some(rank);
+                before = Some((rank, level));
+            }
         }
     }
 
@@ -221,22 +231,23 @@ impl Standings {
     }
 }
 
-/// The sort key, the best first. Ratings are compared in whole millionths, so that
-/// rounding errors break no ties, and every machine has the same order.
+/// The sort key, the best first.
 fn order(row: &EntrantRow, by: RankBy) -> impl Ord + use<> {
-    let score = row.score.map(f64::to_bits);
-    let rating = row.rating.map(|rating| (rating.value * 1e6).round() as i64);
-    let score = score.map(u64::cast_signed);
+    let [score, rating] = figures(row);
     let [first, second] = match by {
         RankBy::Score => [score, rating],
         RankBy::Rating => [rating, score],
     };
-    (
-        row.rank.is_none(),
-        Reverse(first),
-        Reverse(second),
-        row.entrant,
-    )
+    let left_out = row.rank.is_none() && row.games > 0;
+    (left_out, Reverse(first), Reverse(second))
+}
+
+/// The score and the rating, as they are compared: ratings in whole millionths, so that
+/// rounding errors break no ties, and every machine has the same order.
+fn figures(row: &EntrantRow) -> [Option<i64>; 2] {
+    let score = row.score.map(|score| score.to_bits().cast_signed());
+    let rating = row.rating.map(|rating| (rating.value * 1e6).round() as i64);
+    [score, rating]
 }
 
 /// A group that is possible.
@@ -352,7 +363,7 @@ impl Sum {
         let whole_parts = u128::from(PARTS_OF_A_GAME);
         let halves = (halves + whole_parts / 2) / whole_parts;
         EntrantRow {
-            rank: (!self.left_out).then_some(0),
+            rank: (!self.left_out && self.games > 0).then_some(0),
             entrant,
             games: self.games,
             groups: self.groups,

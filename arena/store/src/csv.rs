@@ -70,7 +70,8 @@ fn cells(game: &GameRow, entrants: &[NewEntrant]) -> Vec<String> {
         let foul = game.fouls.iter().find(|foul| foul.seat.index() == seat);
         cells.push(who.map_or_else(String::new, |entrant| entrant.name.clone()));
         cells.push(game.places[seat].to_string());
-        cells.push(game.scores[seat].to_string());
+        let scores = game.counted_scores();
+        cells.push(scores.map_or_else(String::new, |scores| scores[seat].to_string()));
         cells.push(foul.map_or("", |foul| foul.foul.kind().words()).to_owned());
         cells.push(game.thought_us[seat].to_string());
         cells.push(excused(game, game.lineup[place]).to_string());

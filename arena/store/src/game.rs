@@ -103,6 +103,14 @@ pub(crate) const TOLD: &str = "NOT EXISTS (SELECT 1 FROM withheld
         AND withheld.seating = games.seating)";
 
 impl GameRow {
+    /// The scores that were counted. None where a foul ended the game before anything was: then
+    /// each score is 0, which is no draw. A void game has none, either.
+    #[must_use]
+    pub fn counted_scores(&self) -> Option<&[i32]> {
+        let is_counted = self.fouls.is_empty() || self.scores.iter().any(|score| *score != 0);
+        (is_counted && !self.scores.is_empty()).then_some(&self.scores)
+    }
+
     /// Checks that the game is consistent, and that a tournament with this many
     /// entrants can have it.
     pub(crate) fn check(&self, entrants: usize) -> Result<(), StoreError> {

@@ -2,15 +2,16 @@
 
 use std::time::{Duration, SystemTime};
 
+use arena_events::standings::MissingEstimate;
 use arena_ladder::{
     Schedule,
-    elo::{Estimate, NoEstimate},
+    elo::Estimate,
     schedule::{Match, Participant, Ranked, SetAside, TieBreak},
     sprt::Decision,
     standings::{EntrantRow, Meeting},
 };
-use arena_tournament::{Snapshot, TestProgress, Warning};
-use arena_words::warning;
+use arena_tournament::{Snapshot, TestProgress, Warning, events};
+use arena_words::{figures, warning};
 use owo_colors::OwoColorize as _;
 use referee_core::{Language, shorten};
 use referee_worker::Buckets;
@@ -54,13 +55,7 @@ fn table(snapshot: &Snapshot) -> anyhow::Result<()> {
 
 fn lines(snapshot: &Snapshot, longest: usize, ties: usize) -> Vec<String> {
     let four = snapshot.standings.seats > 2;
-    // Places alone give two points more than the others at most.
-    let most = match snapshot.kind.info().score_is_lead {
-        true => 0.0,
-        false => 2.0,
-    };
-    let margins = || snapshot.standings.rows.iter().filter_map(|row| row.margin);
-    let scored = margins().any(|margin| margin.value.abs() > most);
+    let scored = shows_margins(snapshot);
     let paid = !snapshot.purses.is_empty();
     let first = snapshot.ranking.iter().flatten().next();
     let ties: Vec<TieBreak> = first
@@ -77,10 +72,10 @@ fn lines(snapshot: &Snapshot, longest: usize, ties: usize) -> Vec<String> {
         false => ["score", "W-D-L"],
     });
     header.push("Elo ± 95 %");
-    match (paid, scored) {
-        (true, _) => header.push("purse"),
-        (false, true) => header.push("margin"),
-        (false, false) => {}
+    if paid {
+        header.push("purse");
+    } else if scored {
+        header.push("margin");
     }
     let mut rows = Vec::new();
     for (rank, ranked, row) in ordered(snapshot) {
@@ -116,6 +111,17 @@ fn lines(snapshot: &Snapshot, longest: usize, ties: usize) -> Vec<String> {
     table_lines(&header, rows, |column| column != 1)
 }
 
+/// True if the table has a column of margins: where scores say more than places, and are not paid.
+fn shows_margins(snapshot: &Snapshot) -> bool {
+    // Places alone give two points more than the others at most.
+    let most = match snapshot.kind.info().score_is_lead {
+        true => 0.0,
+        false => 2.0,
+    };
+    let mut margins = snapshot.standings.rows.iter().filter_map(|row| row.margin);
+    snapshot.purses.is_empty() && margins.any(|margin| margin.value.abs() > most)
+}
+
 /// The rows in the order of the schedule's ranking, or of their own.
 fn ordered(snapshot: &Snapshot) -> Vec<(String, Option<&Ranked>, &EntrantRow)> {
     let rows = &snapshot.standings.rows;
@@ -142,16 +148,29 @@ fn duel(snapshot: &Snapshot) -> anyhow::Result<()> {
     let Some(pair) = snapshot.standings.duel() else {
         return Ok(());
     };
-    let test = snapshot.tests.first().copied().flatten();
-    let [first, second] = [pair.first, pair.second].map(|who| snapshot.name(who));
-    let lines = duel_lines(pair, first, second, test);
+    let lines = duel_lines(snapshot, pair);
     text(&format!("\n{}\n", lines.join("\n")))
+}
+
+/// The pairs that have a table of their own.
+fn table_of_pairs(snapshot: &Snapshot) -> &[Meeting] {
+    let pairs = &snapshot.standings.pairs;
+    match snapshot.standings.duel().is_some() || pairs.len() > PAIRS {
+        true => &[],
+        false => pairs,
+    }
+}
+
+/// The name of a pair's row.
+fn pair_name(snapshot: &Snapshot, pair: &Meeting) -> String {
+    let names = [pair.first, pair.second].map(|who| shorten(snapshot.name(who), 14));
+    names.join(" - ")
 }
 
 /// Everybody against everybody.
 fn pairs(snapshot: &Snapshot) -> anyhow::Result<()> {
-    let pairs = &snapshot.standings.pairs;
-    if snapshot.standings.duel().is_some() || pairs.is_empty() || pairs.len() > PAIRS {
+    let pairs = table_of_pairs(snapshot);
+    if pairs.is_empty() {
         return Ok(());
     }
     let tested = snapshot.tests.iter().any(Option::is_some);
@@ -163,9 +182,8 @@ fn pairs(snapshot: &Snapshot) -> anyhow::Result<()> {
     for (pair, test) in pairs.iter().zip(&snapshot.tests) {
         let elo = pair.comparison.and_then(|compared| compared.elo.ok());
         let score = pair.comparison.map(|comparison| comparison.score);
-        let names = [pair.first, pair.second].map(|who| shorten(snapshot.name(who), 14));
         let mut cells = vec![
-            names.join(" - "),
+            pair_name(snapshot, pair),
             format!("{}-{}-{}", pair.wins, pair.draws, pair.losses),
             score.map_or_else(dash, |score| format!("{:.1}%", 100.0 * score)),
             elo.map_or_else(dash, |elo| estimate(elo, 0)),
@@ -218,14 +236,12 @@ fn thinking(snapshot: &Snapshot) -> anyhow::Result<()> {
 fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
     let count = snapshot.count;
     let mut notes = Vec::new();
-    let standings = &snapshot.standings;
-    let rated = standings.rows.iter().filter_map(|row| row.rating);
-    let compared = standings.pairs.iter();
-    let compared = compared.filter_map(|pair| pair.comparison?.elo.ok());
-    let missing: Option<NoEstimate> = rated.chain(compared).find_map(|elo| elo.error.err());
-    if let Some(why) = missing {
-        notes.push(format!("± ?: {}", no_estimate(why)));
-    }
+    let without = figures::without_error_bars(&error_bars(snapshot), Language::En);
+    notes.extend(
+        without
+            .into_iter()
+            .map(|(why, line)| line + &advice(why, snapshot)),
+    );
     if snapshot.schedule.is_none() {
         notes.push(
             "what the schedule leaves to chance is known only at the end, so all complete deals \
@@ -270,9 +286,13 @@ pub fn warnings(snapshot: &Snapshot, first_game: impl Fn(&arena_store::FirstFoul
     }
     for found in &snapshot.warnings {
         report::warning(&match found {
-            Warning::Fouls { count, first } => {
+            Warning::Fouls {
+                count,
+                games,
+                first,
+            } => {
                 let name = snapshot.name(first.entrant);
-                let words = warning::fouls(name, *count, Language::En);
+                let words = warning::fouls(name, *count, *games, Language::En);
                 format!("{words}{}: {}", first_game(first), first.foul)
             }
             Warning::RepeatedGames { games, distinct } => {
@@ -336,12 +356,9 @@ pub fn figures(snapshot: &Snapshot) -> anyhow::Result<()> {
 }
 
 /// Elo, normalised Elo, likelihood of superiority, pairs and test of two.
-fn duel_lines(
-    pair: &Meeting,
-    first: &str,
-    second: &str,
-    test: Option<TestProgress>,
-) -> Vec<String> {
+fn duel_lines(snapshot: &Snapshot, pair: &Meeting) -> Vec<String> {
+    let [first, second] = [pair.first, pair.second].map(|who| snapshot.name(who));
+    let test: Option<TestProgress> = snapshot.tests.first().copied().flatten();
     let Some(comparison) = pair.comparison else {
         return vec![wrapped(&format!(
             "{first} against {second}: no complete deal"
@@ -357,18 +374,23 @@ fn duel_lines(
         error.map_or_else(|_| "?".to_owned(), |error| format!("{:.1}", 100.0 * error)),
         plural(pair.wins + pair.draws + pair.losses, "game"),
     ))];
-    lines.push(match (comparison.elo, comparison.nelo) {
+    match (comparison.elo, comparison.nelo) {
         (Ok(elo), Ok(nelo)) => {
             let los = comparison.los;
-            format!(
-                "  Elo {}, normalised {}, LOS {}",
+            lines.push(format!(
+                "  Elo difference {}, normalised {}, LOS {}",
                 estimate(elo, 1),
                 estimate(nelo, 1),
                 los.map_or_else(|_| "?".to_owned(), |los| format!("{:.1}%", 100.0 * los)),
-            )
+            ));
+            lines.push(wrapped(&format!("  {}", figures::elo_of_two(Language::En))));
         }
-        (Err(why), _) | (_, Err(why)) => wrapped(&format!("  Elo: {}", no_estimate(why))),
-    });
+        (Err(why), _) | (_, Err(why)) => {
+            let why = events::reason(why);
+            let words = figures::no_estimate(why, Language::En) + &advice(why, snapshot);
+            lines.push(wrapped(&format!("  Elo difference: {words}")));
+        }
+    }
     if let Some(counts) = &pair.counts {
         let names = match counts.len() {
             5 => " (LL LD DD+WL WD WW)",
@@ -454,14 +476,38 @@ fn estimate(estimate: Estimate, digits: usize) -> String {
     }
 }
 
-/// Reason why there is no figure, and what to set for one.
-fn no_estimate(why: NoEstimate) -> String {
+/// The rows of all tables, each with the reason why a figure of it has no error bar.
+fn error_bars(snapshot: &Snapshot) -> Vec<(String, Option<MissingEstimate>)> {
+    let standings = &snapshot.standings;
+    let margins = shows_margins(snapshot);
+    let rows = standings.rows.iter().flat_map(|row| {
+        let figures = [row.rating, row.margin.filter(|_| margins)];
+        let name = snapshot.name(row.entrant);
+        figures
+            .into_iter()
+            .flatten()
+            .map(move |of| (name.to_owned(), of.error.err()))
+    });
+    let duel = standings.duel().into_iter();
+    let pairs = table_of_pairs(snapshot)
+        .iter()
+        .chain(duel)
+        .filter_map(|pair| {
+            let elo = pair.comparison?.elo.ok()?;
+            Some((pair_name(snapshot, pair), elo.error.err()))
+        });
+    let all = rows.chain(pairs);
+    all.map(|(name, why)| (name, why.map(events::reason)))
+        .collect()
+}
+
+/// What to set for a figure that is missing, where that is known, to follow the reason.
+fn advice(why: MissingEstimate, snapshot: &Snapshot) -> String {
     match why {
-        NoEstimate::TooFewGroups { needs, .. } => {
-            format!("{why}; set deals to {needs} or more")
+        MissingEstimate::TooFewGroups { needs, .. } if snapshot.definition.deals < needs => {
+            format!("; set deals to {needs} or more")
         }
-        NoEstimate::Unbounded => format!("{why}; set deals to more"),
-        _ => why.to_string(),
+        _ => String::new(),
     }
 }
 

@@ -64,7 +64,7 @@ pub fn game(game: &EndedGame, tournament: Option<&str>) -> Event {
         players: game.players.clone(),
         fillers: fillers.map(|(seat, _)| seat as u8).collect(),
         places: played.then(|| row.places.clone()),
-        scores: played.then(|| row.scores.clone()),
+        scores: row.counted_scores().map(<[i32]>::to_vec),
         reason: row.reason.clone(),
         fouls: row
             .fouls
@@ -527,9 +527,14 @@ impl Snapshot {
         let mut events = Vec::new();
         for warning in &self.warnings {
             match warning {
-                Warning::Fouls { count, first } => events.push(RunWarning::Fouls {
+                Warning::Fouls {
+                    count,
+                    games,
+                    first,
+                } => events.push(RunWarning::Fouls {
                     bot: self.name(first.entrant).to_owned(),
                     fouls: *count,
+                    games: *games,
                     group: first.group,
                     seating: first.seating,
                     first: evidence(&first.foul),
@@ -590,7 +595,9 @@ const fn missing(why: MissingEstimate) -> Estimated {
     }
 }
 
-const fn reason(why: NoEstimate) -> MissingEstimate {
+/// Reason why there is no figure, or no error bar.
+#[must_use]
+pub const fn reason(why: NoEstimate) -> MissingEstimate {
     match why {
         NoEstimate::TooFewGroups { has, needs } => MissingEstimate::TooFewGroups { has, needs },
         NoEstimate::NoVariance => MissingEstimate::NoVariance,

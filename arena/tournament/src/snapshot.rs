@@ -95,6 +95,8 @@ pub enum Warning {
     Fouls {
         /// Number of its fouls.
         count: u64,
+        /// Number of its games: with as many fouls each had one.
+        games: u64,
         /// The first one of the bot.
         first: FirstFoul,
     },
@@ -228,19 +230,31 @@ impl Snapshot {
         &self.names[entrant.index()]
     }
 
+    /// True if a bot has committed a foul.
+    #[must_use]
+    pub fn has_fouls(&self) -> bool {
+        let mut bots = self.figures.bots.iter();
+        bots.any(|bot| bot.fouls.values().any(|count| *count > 0))
+    }
+
     /// The bots whose every game was lost because they did not start.
     #[must_use]
     pub fn never_started(&self) -> Vec<Entrant> {
         let figures = self.figures.bots.iter().enumerate();
         figures
             .filter(|(_, bot)| {
-                let games: u64 = bot.seats.values().sum();
                 let starts = bot.fouls.iter().filter(|(kind, _)| kind.is_start());
                 let starts: u64 = starts.map(|(_, count)| count).sum();
-                games > 0 && starts == games
+                bot.games() > 0 && starts == bot.games()
             })
             .map(|(number, _)| Entrant::new(number as u32))
             .collect()
+    }
+}
+
+impl FiguresOfBot {
+    fn games(&self) -> u64 {
+        self.seats.values().sum()
     }
 }
 
@@ -342,9 +356,13 @@ fn warnings(
 ) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = first_fouls
         .into_iter()
-        .map(|first| Warning::Fouls {
-            count: figures.bots[first.entrant.index()].fouls.values().sum(),
-            first,
+        .map(|first| {
+            let bot = &figures.bots[first.entrant.index()];
+            Warning::Fouls {
+                count: bot.fouls.values().sum(),
+                games: bot.games(),
+                first,
+            }
         })
         .collect();
     let (games, distinct) = (distinct.with_moves, distinct.of_those_with_moves);
@@ -362,8 +380,7 @@ fn warnings(
         warnings.push(Warning::RefereeDelay { excused });
     }
     let uneven = figures.bots.iter().enumerate().filter_map(|(bot, figure)| {
-        let games: u64 = figure.seats.values().sum();
-        let fair = games as f64 / seats as f64;
+        let fair = figure.games() as f64 / seats as f64;
         let by_seat = by_seat(&figure.seats, seats);
         let most = by_seat.iter().max().copied().unwrap_or(0) as f64;
         // What a stop in the middle of a deal leaves does not matter.

@@ -93,8 +93,10 @@ struct GameItem {
     players: Vec<String>,
     /// Each seat's place, from 1.
     places: Vec<u8>,
-    /// Each seat's score in the game's own unit.
-    scores: Vec<i32>,
+    /// Each seat's score in the game's own unit. Absent where a foul ended the game before anything
+    /// was counted; `places` say who won.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scores: Option<Vec<i32>>,
     /// What ended it, as the game says.
     reason: String,
     /// What was done wrong.
@@ -610,7 +612,7 @@ fn item(standing: &TournamentStanding, row: &GameRow) -> GameItem {
         match_number: row.matchup.0,
         players: lists::players(standing, row),
         places: row.places.clone(),
-        scores: row.scores.clone(),
+        scores: row.counted_scores().map(<[i32]>::to_vec),
         reason: row.reason.clone(),
         fouls: fouls.collect(),
         plies: row.plies.into(),

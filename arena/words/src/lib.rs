@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod figures;
 mod result;
 pub mod warning;
 

@@ -4,12 +4,21 @@ use referee_core::Language;
 
 use crate::plural;
 
-/// A bot that committed fouls. The first game with one, and the foul, follow the words.
+/// A bot that committed so many fouls in so many games. The first game with one, and the foul,
+/// follow the words.
 #[must_use]
-pub fn fouls(bot: &str, count: u64, language: Language) -> String {
-    match language {
-        Language::En => format!("{bot} committed {}, the first in ", plural(count, "foul")),
-        Language::Zh => format!("{bot} 犯规 {count} 次，首次在对局 "),
+pub fn fouls(bot: &str, count: u64, games: u64, language: Language) -> String {
+    let fouls = plural(count, "foul");
+    match (count == games, language) {
+        (false, Language::En) => format!("{bot} committed {fouls}, the first in "),
+        (false, Language::Zh) => format!("{bot} 犯规 {count} 次，首次在对局 "),
+        (true, Language::En) => format!(
+            "{bot} committed {fouls}, one in every game that it played, so the figures say nothing \
+             of its play; the first in "
+        ),
+        (true, Language::Zh) => {
+            format!("{bot} 在全部 {games} 局中都犯规，数据不能说明其棋力；首次在对局 ")
+        }
     }
 }
 
@@ -70,7 +79,7 @@ mod tests {
     #[test]
     fn one_is_not_many() {
         assert_eq!(
-            fouls("a", 1, Language::En) + "run 3.1",
+            fouls("a", 1, 2, Language::En) + "run 3.1",
             "a committed 1 foul, the first in run 3.1"
         );
         assert_eq!(
@@ -78,6 +87,16 @@ mod tests {
             "the sample is 20 games, but only 1 distinct: these bots repeat themselves, so the error \
              bars are too small"
         );
+    }
+
+    #[test]
+    fn a_foul_in_every_game_is_said() {
+        assert_eq!(
+            fouls("a", 20, 20, Language::En) + "run 0.0",
+            "a committed 20 fouls, one in every game that it played, so the figures say nothing of \
+             its play; the first in run 0.0"
+        );
+        assert!(fouls("", 20, 20, Language::Zh).contains("全部 20 局"));
     }
 
     #[test]
@@ -96,7 +115,8 @@ mod tests {
     #[test]
     fn chinese_has_no_latin_words_but_names() {
         for said in [
-            fouls("", 2, Language::Zh),
+            fouls("", 2, 3, Language::Zh),
+            fouls("", 2, 2, Language::Zh),
             repeated_games(2, 1, Language::Zh),
             late_referee(&[("", 2)], Language::Zh),
             unequal_seats(&[("", &[3, 1])], Language::Zh),

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use procfs::process::{Process, Stat, Task, all_processes};
+use procfs::process::{MMapPath, Process, Stat, Task, all_processes};
 
 pub use crate::shortage::OrShortage;
 use crate::shortage::found;
@@ -146,6 +146,31 @@ pub fn memory_of_family(leader: u32) -> OrShortage<u64> {
         sum += anonymous(found(Process::new(id))?.as_ref())?.unwrap_or(0);
     }
     Ok(sum)
+}
+
+/// True if a process of the family of this leader has a file of one of these names in its memory,
+/// as a program has its libraries.
+///
+/// # Errors
+///
+/// It could not be asked for.
+pub fn family_maps(leader: u32, names: &[&str]) -> OrShortage<bool> {
+    for id in family(leader)?.into_keys() {
+        let process = found(Process::new(id))?;
+        let maps = process.map(|process| found(process.maps())).transpose()?;
+        let is_one = maps
+            .flatten()
+            .into_iter()
+            .flatten()
+            .any(|map| match map.pathname {
+                MMapPath::Path(file) => names.iter().any(|name| file.ends_with(name)),
+                _ => false,
+            });
+        if is_one {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// True if a process is this leader, in its process group, or a descendant of one that is.
@@ -314,6 +339,16 @@ mod tests {
                 .contains_key(&i32::try_from(id).unwrap())
         );
         assert_eq!(CpuTime::of_family(u32::MAX).unwrap().ran, Duration::ZERO);
+    }
+
+    #[test]
+    fn the_files_in_our_memory_are_known_by_their_names() {
+        let id = std::process::id();
+        let us = std::env::current_exe().unwrap();
+        let us = us.file_name().unwrap().to_str().unwrap();
+        assert!(family_maps(id, &["no-such-file", us]).unwrap());
+        // The whole name counts.
+        assert!(!family_maps(id, &["no-such-file", &us[1..]]).unwrap());
     }
 
     #[test]

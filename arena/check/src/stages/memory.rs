@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use arena_events::check::{FindingName, SkipCause, StageFigure};
-use referee::proc::memory_of_family;
+use referee::proc::{family_maps, memory_of_family};
 use referee_core::Seat;
 use tokio::task::spawn_blocking;
 
@@ -24,6 +24,9 @@ const LEAST_GAMES: usize = 2 * ENOUGH_GAMES;
 const PACE_GAMES: usize = 10;
 /// After so many times the time for this stage it ends, however many games were played.
 const LONGEST: u32 = 6;
+/// The libraries of runtimes that let memory grow, by hundreds of megabytes where there is so
+/// much, before they collect garbage for the first time: Java's and .NET's.
+const COLLECTS_LATE: &[&str] = &["libjvm.so", "libcoreclr.so"];
 /// Number of blocks of games that are compared.
 const BLOCKS: usize = 4;
 
@@ -94,9 +97,18 @@ pub(super) async fn memory(
             (StageFigure::LastBytes, *last),
         ];
         outcome.figures.extend(bytes);
-        let growth = growth(&held).map(|(bytes, games)| Evidence::Growth { bytes, games });
-        let grows = |growth| subject.finding(FindingName::MemoryGrows, growth);
-        outcome.findings.extend(growth.map(grows));
+        let process = examiner.host.process();
+        if let (Some((bytes, games)), Some(id)) = (growth(&held), process) {
+            // Garbage that is not collected yet looks like memory that is never freed.
+            match spawn_blocking(move || family_maps(id, COLLECTS_LATE)).await?? {
+                true => outcome.skipped = Some(SkipCause::HeapNotCollected),
+                false => {
+                    let growth = Evidence::Growth { bytes, games };
+                    let finding = subject.finding(FindingName::MemoryGrows, growth);
+                    outcome.findings.push(finding);
+                }
+            }
+        }
     }
     Ok(outcome
         .with(StageFigure::Games, games)

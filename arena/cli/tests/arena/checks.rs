@@ -51,12 +51,16 @@ fn needs(kind: Kind) -> &'static str {
 
 /// With the usual limits where nothing else is asked for.
 fn line(kind: Kind) -> String {
-    let needs = needs(kind);
-    let mut line = spec(&match kind {
+    let spec = spec(&match kind {
         // Far from the shortest limit that it is asked for: a tenth of two seconds.
         Kind::Slow => "slow --delay 50ms".to_owned(),
         kind => kind.name(),
     });
+    with_limits(spec, kind)
+}
+
+fn with_limits(mut line: String, kind: Kind) -> String {
+    let needs = needs(kind);
     let limits: Vec<&str> = LIMITS.split(' ').collect();
     for limit in limits.chunks(2) {
         if !needs.contains(limit[0]) {
@@ -399,6 +403,38 @@ fn what_a_bot_leaves_behind_is_named_and_killed() {
     assert_eq!(stop["figures"]["left_processes"], 1, "{stop}");
     assert!(actual.contains("outside its process group"), "{actual}");
     wait_until("it is killed", || processes_with("98765").is_empty());
+}
+
+/// Memory that is not collected yet looks like memory that is never freed.
+#[test]
+fn growth_is_no_finding_where_a_runtime_collects_late() {
+    let arena = Arena::new();
+    // Any library will do: a runtime is known by the name.
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let libraries = maps.lines().filter_map(|line| line.split_once('/'));
+    let mut libraries = libraries.map(|(_, path)| format!("/{path}"));
+    let library = libraries
+        .find(|path| path.contains("/libgcc_s.so"))
+        .unwrap();
+    fs::copy(library, arena.path("libjvm.so")).unwrap();
+    let script = format!(
+        "export LD_PRELOAD=$PWD/libjvm.so\nexec '{}' leaks\n",
+        villain_program().display()
+    );
+    fs::write(arena.path("bot.sh"), script).unwrap();
+    let line = with_limits("'exec:sh bot.sh'".to_owned(), Kind::Leaks);
+    let output = arena.run(&format!("check {line} --format json"));
+    let text = out(&output);
+    assert_eq!(found(&output), BTreeSet::new(), "{text}");
+    let events = events(&text);
+    let stages = of_type(&events, "check_stage");
+    let memory = stages
+        .iter()
+        .find(|stage| stage["stage"] == "memory")
+        .unwrap();
+    assert_eq!(memory["skipped"], "heap_not_collected", "{memory}");
+    let grown = |figure: &str| memory["figures"][figure].as_u64().unwrap();
+    assert!(grown("last_bytes") > grown("first_bytes"), "{memory}");
 }
 
 #[test]

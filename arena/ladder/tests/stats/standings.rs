@@ -308,7 +308,7 @@ fn margins_are_by_opponent_and_game_with_groups_as_the_sample() {
 }
 
 #[test]
-fn those_level_on_score_are_ranked_by_rating_and_then_by_number() {
+fn those_level_on_score_are_ranked_by_rating() {
     // 0 and 1 have half of the points each, but 1 from the stronger one.
     let tallies = [
         pair([2, 3], ["W", "W"], 20),
@@ -318,10 +318,41 @@ fn those_level_on_score_are_ranked_by_rating_and_then_by_number() {
     ];
     let standings = Standings::of(2, 6, &tallies, &[]);
     assert_eq!(order(&standings), [2, 1, 0, 3, 4, 5]);
-    let ranks: Vec<_> = standings.rows.iter().map(|row| row.rank.unwrap()).collect();
-    assert_eq!(ranks, [1, 2, 3, 4, 5, 6]);
+    // Those that have not played have no rank.
+    assert_eq!(ranks(&standings), [1, 2, 3, 4, 0, 0]);
     assert_eq!(row(&standings, 4).score, None);
     assert_eq!(row(&standings, 4).rating, None);
+}
+
+/// The ranks, in the order of the table, with 0 where there is none.
+fn ranks(standings: &Standings) -> Vec<u32> {
+    let rows = standings.rows.iter();
+    rows.map(|row| row.rank.unwrap_or(0)).collect()
+}
+
+#[test]
+fn those_level_in_score_and_rating_share_a_rank_and_are_in_order_of_their_numbers() {
+    // 0 and 3 do the same against everybody, and so do 1 and 2.
+    let mut tallies = Vec::new();
+    for strong in [0, 3] {
+        for weak in [1, 2] {
+            tallies.push(pair([strong, weak], ["W", "W"], 8));
+            tallies.push(pair([strong, weak], ["L", "W"], 4));
+        }
+    }
+    let left_out = [Entrant::new(4)];
+    let mut out = tallies.clone();
+    out.push(pair([0, 4], ["L", "L"], 3));
+    for by in [RankBy::Score, RankBy::Rating] {
+        let standings = Standings::of(2, 6, &out, &left_out).ranked_by(by);
+        assert_eq!(order(&standings), [0, 3, 1, 2, 5, 4]);
+        assert_eq!(ranks(&standings), [1, 1, 3, 3, 0, 0]);
+    }
+    // Another figure comes first; those level in it share a rank where the others are level too.
+    let mut paid = Standings::of(2, 4, &tallies, &[]);
+    paid.rank_by_key(|row| usize::from(row.entrant.index() == 0));
+    assert_eq!(order(&paid), [3, 1, 2, 0]);
+    assert_eq!(ranks(&paid), [1, 2, 2, 4]);
 }
 
 #[test]

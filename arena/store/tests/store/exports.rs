@@ -391,7 +391,28 @@ async fn a_table_has_one_row_a_game(home: &Home) {
              \"two\nlines\",12,00000000000000ff,abc,1700000000000\n"
         )
     );
+    // A foul ended it before anything was counted: two zeros would be read as a draw.
+    let mut forfeited = game(0, 0);
+    forfeited.row.places = vec![2, 1];
+    forfeited.row.scores = vec![0, 0];
+    forfeited.row.fouls = vec![late(0)];
+    // Without a foul they are one.
+    let mut drawn = game(1001, 0);
+    drawn.row.places = vec![1, 1];
+    drawn.row.scores = vec![0, 0];
+    drawn.row.fouls = Vec::new();
+    store.report(id, vec![forfeited, drawn]).await.unwrap();
+    let csv = table().await;
+    let places_and_scores = |key: &str| -> Vec<String> {
+        let line = csv.lines().find(|line| line.starts_with(key)).unwrap();
+        // Commas in names are quoted.
+        let line = line.replace("\"so-called \"\"bot\"\", the\"", "bot");
+        let cells: Vec<&str> = line.split(',').collect();
+        [5, 6, 11, 12].map(|at| cells[at].to_owned()).into()
+    };
+    assert_eq!(places_and_scores("0,0,2,"), ["2", "", "1", ""]);
+    assert_eq!(places_and_scores("1001,0,2,"), ["1", "0", "1", "0"]);
     store.report(id, games(1..1001)).await.unwrap();
     // One game is on two lines.
-    assert_eq!(table().await.lines().count(), 1 + 2 + 2000);
+    assert_eq!(table().await.lines().count(), 1 + 2 + 2 + 2000);
 }

@@ -109,7 +109,7 @@ pub(crate) const fn state(language: Language, state: TournamentState) -> &'stati
 pub(crate) fn figure(language: Language, one: &Estimated, decimals: usize) -> String {
     match (one.value, one.error) {
         (Some(value), Some(error)) => format!("{value:+.decimals$} ± {error:.decimals$}"),
-        (Some(value), None) => format!("{value:+.decimals$}"),
+        (Some(value), None) => format!("{value:+.decimals$} ± ?"),
         (None, _) => match one.missing {
             Some(MissingEstimate::EveryGameWon) => language.pick("won all", "全胜").to_owned(),
             Some(MissingEstimate::EveryGameLost) => language.pick("lost all", "全败").to_owned(),

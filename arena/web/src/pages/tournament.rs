@@ -6,7 +6,7 @@ use arena_events::{
     schedule::{MatchPlayer, ScheduleRound},
     standings::{GameCounts, PairRow, RunWarning, StandingsEvent, StandingsRow},
 };
-use arena_words::warning;
+use arena_words::{figures, warning};
 use axum::{
     extract::{Path, State},
     response::Response,
@@ -222,7 +222,22 @@ pub(crate) fn table(standing: &TournamentStanding, at: Option<&str>, language: L
                 }
             }
         } }
+        @for note in notes(standings, language) { p { (note) } }
     }
+}
+
+/// Notes on the figures of the table.
+fn notes(standings: &StandingsEvent, language: Language) -> Vec<String> {
+    let rows = standings.rows.iter();
+    // Where there is no figure either, its cell says why.
+    let rows = rows.filter(|row| row.elo.value.is_some());
+    let rows: Vec<_> = rows.map(|row| (row.bot.clone(), row.elo.missing)).collect();
+    let lines = figures::without_error_bars(&rows, language).into_iter();
+    let mut notes: Vec<String> = lines.map(|(_, line)| line).collect();
+    if standings.seats == 2 && standings.rows.len() == 2 {
+        notes.push(figures::elo_of_two(language).to_owned());
+    }
+    notes
 }
 
 /// The ratings, the best first.
@@ -454,13 +469,14 @@ fn warning_words(found: &RunWarning, at: &str, language: Language) -> Markup {
             RunWarning::Fouls {
                 bot,
                 fouls,
+                games,
                 group,
                 seating,
                 first,
             },
             _,
         ) => html! {
-            (warning::fouls(bot, *fouls, language))
+            (warning::fouls(bot, *fouls, *games, language))
             a href=(format!("{at}/games/{group}.{seating}")) { (group) "." (seating) }
             (language.pick(": ", "：")) (foul_words(first, language))
         },

@@ -200,13 +200,7 @@ fn done(report: &StageReport, figures: &Figures<'_>, seats: u8) -> String {
             let streams = figures.counted(Streams, "cancelled stream");
             format!("{streams}, and then another game")
         }
-        CheckStage::Memory if figures.number(FirstBytes).is_some() => {
-            let [first, last] = [FirstBytes, LastBytes].map(|figure| mib(figures.or_zero(figure)));
-            format!(
-                "{}; {first} at first, {last} at last",
-                memory_games(figures)
-            )
-        }
+        CheckStage::Memory if figures.number(FirstBytes).is_some() => memory_held(figures),
         CheckStage::Memory if figures.number(Games).is_some() => {
             format!("a foul after {}", figures.counted(Games, "game"))
         }
@@ -228,6 +222,14 @@ fn done(report: &StageReport, figures: &Figures<'_>, seats: u8) -> String {
     }
 }
 
+/// The games of the stage `memory`, and the memory that was held after the first and the last.
+fn memory_held(figures: &Figures<'_>) -> String {
+    let held = [StageFigure::FirstBytes, StageFigure::LastBytes];
+    let [first, last] = held.map(|figure| mib(figures.or_zero(figure)));
+    let games = memory_games(figures);
+    format!("{games}; {first} at first, {last} at last")
+}
+
 /// Reason why a stage was skipped.
 fn skipped(
     cause: SkipCause,
@@ -245,6 +247,11 @@ fn skipped(
         SkipCause::TooFewGames => format!(
             "{}: too few to tell growth from warming up",
             memory_games(figures)
+        ),
+        SkipCause::HeapNotCollected => format!(
+            "{}: that may be garbage, which Java and .NET collect late; with a small heap \
+             (java -Xmx64m) a leak shows as a foul",
+            memory_held(figures)
         ),
         SkipCause::ProcessEnded => "it had ended by itself".to_owned(),
         SkipCause::CutShortByFoul => {
