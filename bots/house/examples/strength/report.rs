@@ -18,7 +18,9 @@ mean over deals (95 %).
 
 A bot with `time=` has that much time of the wall for a move, with one thread unless it says
 more; the others take what they take. *Longest* is the longest answer of the measured bot, which
-includes what else the machine did meanwhile.
+includes what else the machine did meanwhile. These games have a limit of a minute for a move, and
+none was lost on time. The limit of a match is 3 s unless it says otherwise; `edge`, `tenpai` and `ai4`
+answer within it, also at a level, with what they have found until then.
 ";
 
 /// The games in the order of the report, each with its title.
