@@ -133,6 +133,11 @@ pub(crate) struct PlayedRun {
 }
 
 impl RunArgs {
+    /// The list of set-ups, where there is one.
+    pub(crate) fn openings(&self) -> Option<&Path> {
+        self.openings.as_deref()
+    }
+
     /// Resolves what was typed for this game.
     pub(crate) fn resolve(&self, kind: &'static dyn GameKind) -> anyhow::Result<Settings> {
         let mut settings = Settings::defaults(kind)?;

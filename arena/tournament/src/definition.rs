@@ -36,7 +36,7 @@ const LONGEST_SPEC: usize = 64 * 1024;
 const LONGEST_LINE: usize = 200;
 
 /// The file.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DefinitionFile {
     name: Option<String>,
@@ -50,17 +50,18 @@ struct DefinitionFile {
     setup: Option<serde_json::Value>,
     openings: Option<PathBuf>,
     filler: Option<String>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     limits: LimitsTable,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     stop: StopTable,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     set_aside: SetAsideRule,
+    #[serde(skip_serializing)]
     run: Option<RunTable>,
     bots: Vec<BotTable>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LimitsTable {
     #[serde(rename = "move")]
@@ -70,7 +71,7 @@ struct LimitsTable {
     memory_mib: Option<u64>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StopTable {
     sprt: Option<Sprt>,
@@ -95,7 +96,7 @@ pub enum On {
     Kubernetes,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BotTable {
     name: Option<String>,
@@ -509,6 +510,61 @@ impl Definition {
         }
     }
 
+    /// The text of a file with this round robin of these bots. `openings` is the list of its
+    /// set-ups, where they are from one. It sets bots aside by the usual rule. None for another
+    /// shape, and for several set-ups without a list.
+    #[must_use]
+    pub fn file(&self, bots: &[Entry], openings: Option<&Path>) -> Option<String> {
+        if self.shape != (ScheduleShape::RoundRobin {}) {
+            return None;
+        }
+        let kind = self.kind().ok()?;
+        let setup = match (&self.setups[..], openings) {
+            (_, Some(_)) => None,
+            ([one], None) => {
+                let standard = kind.setup(&serde_json::Value::Null).ok()?;
+                (*one != standard).then(|| without_nulls(one))
+            }
+            _ => return None,
+        };
+        let standard = Limits::default();
+        let text = |time: Duration| humantime::format_duration(time).to_string();
+        let unless = |time: Duration, usual: Duration| (time != usual).then(|| text(time));
+        let bots = bots.iter().map(|bot| BotTable {
+            name: Some(bot.name.clone()),
+            bot: bot.spec.clone(),
+            version: None,
+            owner: None,
+        });
+        let file = DefinitionFile {
+            name: None,
+            game: game_name(&self.game),
+            shape: "round-robin".to_owned(),
+            rounds: None,
+            challengers: None,
+            third_place: None,
+            deals: Some(self.deals),
+            seatings: (self.seatings == Seatings::All).then_some(Seatings::All),
+            setup,
+            openings: openings.map(Path::to_owned),
+            filler: (self.filler != FILLER).then(|| self.filler.clone()),
+            limits: LimitsTable {
+                per_move: unless(self.limits.per_move, standard.per_move),
+                start: unless(self.limits.start, standard.start),
+                budget: self.limits.budget.map(text),
+                memory_mib: self.memory_mib,
+            },
+            stop: StopTable {
+                sprt: self.sprt,
+                time: self.time.map(text),
+            },
+            set_aside: SetAsideRule::default(),
+            run: None,
+            bots: bots.collect(),
+        };
+        toml::to_string(&file).ok()
+    }
+
     /// The tournament of these entrants that a store is to create. It reproduces no other one.
     ///
     /// # Errors
@@ -600,6 +656,23 @@ impl Definition {
         };
         arena_ladder::schedule::schedule(&field, &self.shape)
             .or_else(|error| usage(error.to_string()))
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A set-up without the parts that are null, which are as where they are absent: TOML has no null.
+fn without_nulls(setup: &serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match setup {
+        Value::Object(parts) => {
+            let parts = parts.iter().filter(|(_, part)| !part.is_null());
+            let parts = parts.map(|(key, part)| (key.clone(), without_nulls(part)));
+            Value::Object(parts.collect())
+        }
+        other => other.clone(),
     }
 }
 
@@ -716,6 +789,60 @@ pub fn find_game(name: &str) -> Result<&'static dyn GameKind, TournamentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A definition as a match has it, its bots, and what its file is read as.
+    async fn read_again(definition: &Definition, openings: Option<&Path>) -> (String, Planned) {
+        let schemes = Schemes::with(Vec::new());
+        let bots = ["new=exec:true 'a \"b\"'", "old=exec:true"].map(str::to_owned);
+        let bots = Entry::read_all(&bots, &schemes).unwrap();
+        let text = definition.file(&bots, openings).unwrap();
+        let context = Context {
+            schemes: &schemes,
+            directory: &definition.directory,
+            store: None,
+            on: None,
+        };
+        let planned = Planned::parse(&text, "sprt".to_owned(), context).await;
+        let planned = planned.unwrap_or_else(|error| panic!("{error}: {text}"));
+        let read = planned.entrants.iter().zip(&bots);
+        for (entrant, bot) in read {
+            assert_eq!((&entrant.name, &entrant.spec), (&bot.name, &bot.spec));
+        }
+        (text, planned)
+    }
+
+    #[tokio::test]
+    async fn a_match_is_written_as_a_file_that_is_read_as_the_same() {
+        for (game, setup) in [
+            ("connect_four", "{}"),
+            (
+                "connect_four",
+                r#"{"rows":9,"columns":9,"forbidden":{"at":{"x":4,"y":4}}}"#,
+            ),
+            ("othello", "{}"),
+            ("othello", r#"{"moves":"f5d6c3"}"#),
+            ("mahjong", r#"{"missing_suit":"free"}"#),
+        ] {
+            let setup = serde_json::from_str(setup).unwrap();
+            let setup = find_game(game).unwrap().setup(&setup).unwrap();
+            let mut definition = Definition {
+                filler: "exec:true".to_owned(),
+                ..Definition::round_robin(game, vec![setup])
+            };
+            let (text, planned) = read_again(&definition, None).await;
+            assert_eq!(planned.definition, definition, "{text}");
+            assert!(
+                !text.contains("[limits]") && !text.contains("[stop]"),
+                "{text}"
+            );
+            definition.deals = 5000;
+            definition.limits.per_move = Duration::from_millis(1500);
+            definition.memory_mib = Some(64);
+            definition.sprt = Some("elo0=-2.5 elo1=10".parse().unwrap());
+            let (text, planned) = read_again(&definition, None).await;
+            assert_eq!(planned.definition, definition, "{text}");
+        }
+    }
 
     #[test]
     fn a_limit_is_more_than_no_time_and_at_most_a_year() {

@@ -40,9 +40,13 @@ pub(crate) struct Match {
     run: RunArgs,
     /// Stop when the SPRT decides: elo0=0 elo1=10, with alpha=0.05 beta=0.05
     /// model=normalized (or logistic) as defaults. --deals is the most that is
-    /// played. Exit code 0 if H1 is accepted, else 1.
+    /// played. Exit code 0 if H1 is accepted, else 1. A match that was stopped
+    /// can't be resumed; a tournament with stop.sprt can.
     #[arg(long, num_args = 1..=5, value_name = "KEY=VALUE")]
     sprt: Vec<String>,
+    /// Exit code 1 if any bot committed a foul.
+    #[arg(long)]
+    fail_on_foul: bool,
     /// What to print at the end.
     #[arg(long, value_enum)]
     report: Option<Report>,
@@ -111,6 +115,11 @@ impl Match {
         if json {
             report::event(Event::RunStarted(started.clone()))?;
         }
+        // After a test that is stopped it is said how one is resumed.
+        let file = plan.definition.sprt.and_then(|_| {
+            let bots: Vec<Entry> = plan.bots.iter().map(|bot| bot.entry.clone()).collect();
+            plan.definition.file(&bots, self.run.openings())
+        });
         let stop = stop::on_signals(None)?;
         let reporter = Reporter::new(&started.game, None, json, &stop).with_bots(&plan);
         let played = settings.play(plan, folder, self.live && json, &stop, reporter);
@@ -130,8 +139,15 @@ impl Match {
             }
         }
         let end = played.close(folder);
+        if let (End::Interrupted, Some(file)) = (end, file) {
+            anstream::eprint!("{}", resumable(&file));
+        }
         settings.show_root();
-        Ok(end)
+        let fouled = self.fail_on_foul && played.snapshot.has_fouls();
+        Ok(match end {
+            End::Done if fouled => End::No,
+            end => end,
+        })
     }
 
     /// Form of the report that is printed.
@@ -162,6 +178,19 @@ impl Match {
         sprt.map(Some)
             .or_else(|error| usage(format!("--sprt: {error}")))
     }
+}
+
+/// The words after a test that was stopped: it is lost, and a tournament of this file is not.
+fn resumable(file: &str) -> String {
+    let lost = "this test has no decision, and a match can't be resumed. A tournament can: with these \
+                lines in a file such as sprt.toml";
+    let options = "Options such as --concurrency are typed there as here.";
+    format!(
+        "{}\n\n{file}\n\
+         arena tournament run sprt.toml    # the same test from its beginning\n\
+         arena tournament resume sprt      # goes on after a stop\n\n{options}\n",
+        report::wrapped(lost)
+    )
 }
 
 /// The games, which come in order of their deals, of all deals that were played from every

@@ -492,6 +492,116 @@ fn manual_pages_go_down_to_a_verb_of_a_verb_and_shells_complete_games_and_bots()
     }
 }
 
+/// Two bots that are read off one table: where zero is, and whose figure has no error bar.
+#[test]
+fn a_table_of_two_says_what_its_elo_is_and_why_a_figure_has_no_error_bar() {
+    let arena = Arena::new();
+    let play = |deals: u32| {
+        let line = format!(
+            "match othello --bot w=house:weights?plies=1 --bot r=house:random --deals {deals} \
+             --seed 7 --no-records"
+        );
+        let text = done(&arena.run(&line));
+        fits_eighty_columns(&text);
+        // Lines are broken between words.
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = play(40);
+    for said in ["Elo difference +", "counts from the mean of both bots"] {
+        assert!(text.contains(said), "{text}");
+    }
+    let text = play(2);
+    let (_, note) = text.split_once("± ?: ").unwrap_or_else(|| panic!("{text}"));
+    assert!(!note.contains("± ?: "), "{text}");
+    assert!(note.contains("set deals to 10 or more"), "{text}");
+}
+
+/// With `--fail-on-foul` a foul is a no, and only then.
+#[test]
+fn a_match_of_fouls_is_told_in_words_and_fails_where_that_is_asked_for() {
+    let arena = Arena::new();
+    let run = |bot: &str, more: &str| {
+        arena.run(&format!(
+            "match othello {bot} --bot house:random --deals 2 --no-records {more}"
+        ))
+    };
+    let crashes = villain("me", "crash --by-callbacks");
+    let output = run(&crashes, "");
+    done(&output);
+    let said = err(&output)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        said.contains("me committed 4 fouls, one in every game that it played"),
+        "{said}"
+    );
+    let output = run(&crashes, "--fail-on-foul --format json");
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    let events = events(&out(&output));
+    let warning = &of_type(&events, "standings")[0]["warnings"][0];
+    assert_eq!(
+        (&warning["fouls"], &warning["games"]),
+        (&4.into(), &4.into())
+    );
+    // No discs were counted: zeros would be read as draws.
+    for game in of_type(&events, "game") {
+        assert_eq!(game["scores"], serde_json::Value::Null, "{game}");
+        let mut places: Vec<_> = game["places"].as_array().unwrap().clone();
+        places.sort_by_key(serde_json::Value::as_u64);
+        assert_eq!(places, [1, 2], "{game}");
+    }
+    let output = run("--bot house:weights", "--fail-on-foul");
+    assert!(!err(&output).contains("committed"), "{}", err(&output));
+    done(&output);
+}
+
+/// A match can't be resumed; the tournament whose file it prints can.
+#[test]
+fn a_test_that_is_stopped_shows_the_tournament_that_can_go_on() {
+    let arena = Arena::new();
+    let child = arena.start(
+        "match connect-four --bot 'new=house:uct?playouts=300' --bot old=house:uct?playouts=300 \
+         --deals 100000 --sprt elo0=0 elo1=1 --move-limit 2s --memory-limit 900 --records run",
+    );
+    wait_until("a record", || some_record(&arena.path("run")));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+    let said = err(&output);
+    let (_, file) = said
+        .split_once("sprt.toml\n\n")
+        .unwrap_or_else(|| panic!("{said}"));
+    let (file, how) = file
+        .split_once("\n\narena ")
+        .unwrap_or_else(|| panic!("{said}"));
+    assert!(how.contains("arena tournament resume sprt "), "{said}");
+    fs::write(arena.path("sprt.toml"), file).unwrap();
+    let plan = done(&arena.run("tournament run sprt.toml --dry-run"));
+    assert!(plan.contains("at most 100000 deals"), "{plan}");
+    let child = arena.start("tournament run sprt.toml --format json");
+    wait_until("a store with games", || {
+        let status = arena.run("tournament status sprt --format json");
+        let standings = of_type(&events(&out(&status)), "standings");
+        let games = standings
+            .first()
+            .and_then(|it| it["counts"]["stored_games"].as_u64());
+        games > Some(0)
+    });
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+    let started = of_type(&events(&out(&output)), "run_started")[0].clone();
+    assert_eq!(started["sprt"]["elo1"], 1.0);
+    assert_eq!(started["limits"]["move_us"], 2_000_000);
+    assert_eq!(started["limits"]["memory_bytes"], 900 * 1024 * 1024);
+    assert!(
+        err(&output).contains("`arena tournament resume sprt` goes on"),
+        "{}",
+        err(&output)
+    );
+}
+
 /// A bot that never starts proves nothing about the other.
 #[test]
 fn a_test_of_a_bot_that_does_not_start_ends_without_a_verdict() {
