@@ -205,7 +205,7 @@ pub const CATALOGUE: &[PossibleFindingEvent] = &[
     fault(
         FindingName::MemoryExceeded,
         "less anonymous memory than --memory-limit",
-        "make tables and trees smaller, or free them when a game ends",
+        "make tables and trees smaller, or free them when a game ends; BOT_MEMORY_LIMIT in the environment says how much there is, and for Java -Xmx says how large its heap may become",
     ),
     fault(
         FindingName::Illegal,

@@ -14,8 +14,8 @@ use k8s_openapi::{
             Affinity, Capabilities, Container, ContainerPort, EmptyDirVolumeSource, EnvVar,
             EnvVarSource, LocalObjectReference, ObjectFieldSelector, Pod, PodAffinity,
             PodAffinityTerm, PodSchedulingGate, PodSecurityContext, PodSpec, PodTemplateSpec,
-            ResourceRequirements, SeccompProfile, SecretVolumeSource, SecurityContext, Volume,
-            VolumeMount, WeightedPodAffinityTerm,
+            ResourceFieldSelector, ResourceRequirements, SeccompProfile, SecretVolumeSource,
+            SecurityContext, Volume, VolumeMount, WeightedPodAffinityTerm,
         },
     },
     apimachinery::pkg::{
@@ -370,10 +370,21 @@ fn bot_container(
         image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
         args: (!image.arguments.is_empty())
             .then(|| image.arguments.iter().map(|one| escaped(one)).collect()),
-        env: Some(vec![variable(
-            "BOT_LISTEN",
-            &format!("unix:{}", socket(BOT_SOCKETS)),
-        )]),
+        env: Some(vec![
+            variable("BOT_LISTEN", &format!("unix:{}", socket(BOT_SOCKETS))),
+            // What its container has in all. Runtimes see the same in their cgroup.
+            EnvVar {
+                name: "BOT_MEMORY_LIMIT".to_owned(),
+                value: None,
+                value_from: Some(EnvVarSource {
+                    resource_field_ref: Some(ResourceFieldSelector {
+                        resource: "limits.memory".to_owned(),
+                        ..ResourceFieldSelector::default()
+                    }),
+                    ..EnvVarSource::default()
+                }),
+            },
+        ]),
         restart_policy: restart_policy.map(str::to_owned),
         volume_mounts: Some(vec![
             mount(&sockets(place), BOT_SOCKETS),

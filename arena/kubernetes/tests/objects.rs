@@ -183,6 +183,19 @@ fn memory_is_what_a_bot_may_add_and_what_it_begins_with() {
     let bot = containers(&pod).find(|one| one.name == "bot-0").unwrap();
     let limits = bot.resources.as_ref().unwrap().limits.as_ref().unwrap();
     assert_eq!(limits["memory"].0, "356Mi");
+    // The same is told to the bot, in bytes.
+    let told = bot.env.iter().flatten();
+    let told = told
+        .clone()
+        .find(|told| told.name == "BOT_MEMORY_LIMIT")
+        .unwrap();
+    let field = told
+        .value_from
+        .as_ref()
+        .unwrap()
+        .resource_field_ref
+        .as_ref();
+    assert_eq!(field.unwrap().resource, "limits.memory");
 }
 
 #[test]

@@ -23,6 +23,13 @@ pub fn words(hint: &Hint) -> String {
             let file = file.display();
             format!("a program in this folder is started with ./: use exec:./{file}")
         }
+        Hint::Heap { program, option } => {
+            let program = program.display();
+            format!(
+                "the heap is a part of what {program} takes: let it have half of the limit at \
+                 most, as in 'exec:{program} {option} …'"
+            )
+        }
         Hint::MissingPackage { python, package } => {
             let python = python.display();
             format!(

@@ -7,7 +7,7 @@ use std::{
     io::{self, Write as _},
     os::unix::net::UnixListener,
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     sync::Arc,
     time::Duration,
 };
@@ -29,7 +29,7 @@ use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
 
 use crate::{
-    FAILED, Villain,
+    AfterChild, FAILED, Villain,
     game::{self, Chance},
     games::{RunningGame, RunningGames},
     kind::Kind,
@@ -104,6 +104,10 @@ pub(crate) fn before_listening(villain: &Villain) -> Option<u8> {
             blocked.map_err(io::Error::from)
         }
         Kind::Litter => litter(villain),
+        Kind::Memory if villain.at_once => {
+            let _taken = take_memory(villain.megabytes, villain.shared);
+            hang()
+        }
         _ => Ok(()),
     };
     done.err().map(|error| {
@@ -371,6 +375,15 @@ impl SeatedVillain<'_> {
                 return false;
             }
             Kind::Oversized => Put::messages(&[&padded(by_the_rules, LARGEST + 1)]),
+            Kind::Memory if let Some(then) = self.villain.by_child => {
+                let died = hoard(self.villain).and_then(|mut child| child.wait());
+                if then == AfterChild::Says {
+                    let died = format!("the process that it needs has ended: {died:?}");
+                    return self.end(Status::internal(died)).await;
+                }
+                an_hour(&self.answers).await;
+                message(by_the_rules)
+            }
             Kind::Memory => {
                 let megabytes = self.villain.megabytes;
                 let taken = take_memory(megabytes, self.villain.shared);
@@ -476,6 +489,17 @@ fn litter(villain: &Villain) -> io::Result<()> {
         .stderr(Stdio::null())
         .spawn()?;
     Ok(())
+}
+
+/// Starts a villain of its own that takes the memory.
+fn hoard(villain: &Villain) -> io::Result<Child> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args(villain.verb).args(["memory", "--at-once"]);
+    command.args(["--megabytes", &villain.megabytes.to_string()]);
+    if villain.shared {
+        command.arg("--shared");
+    }
+    command.stdin(Stdio::null()).spawn()
 }
 
 /// Memory that is in use as long as this is kept.

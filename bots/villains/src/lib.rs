@@ -52,6 +52,12 @@ pub struct Villain {
     /// Takes it as memory that processes can share (memory).
     #[arg(long)]
     shared: bool,
+    /// Takes it before it listens, which it never does (memory).
+    #[arg(long)]
+    at_once: bool,
+    /// A process that it starts takes it. When that has died it says so, or waits on (memory).
+    #[arg(long, value_name = "THEN")]
+    by_child: Option<AfterChild>,
     /// How much it keeps of each game (leaks).
     #[arg(long, default_value_t = 64)]
     kilobytes: usize,
@@ -101,6 +107,15 @@ pub struct Villain {
     escapes: escapes::Escapes,
     #[arg(skip)]
     verb: Option<&'static str>,
+}
+
+/// The behaviour of a villain whose child has died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum AfterChild {
+    /// It ends its stream with a status that is an error.
+    Says,
+    /// It waits for its child for an hour.
+    Waits,
 }
 
 impl Villain {

@@ -32,7 +32,20 @@ pub enum Hint {
         /// The name of the package.
         package: String,
     },
+    /// It took too much memory, and the runtime that it was started with has an option for how
+    /// large its heap may become.
+    Heap {
+        /// The program that was started, as it was written.
+        program: PathBuf,
+        /// The option with half of the limit: `-Xmx512m`.
+        option: String,
+    },
 }
+
+/// The runtimes that give their heap a share of the machine's memory, by the names of their
+/// programs, each with the option that says how many MiB it may have and what follows the number.
+const HEAPS: [(&str, &str, &str); 2] =
+    [("java", "-Xmx", "m"), ("node", "--max-old-space-size=", "")];
 
 /// The hint for a bot that has committed this foul, if there is one. `directory` is the
 /// folder that bots are run in.
@@ -49,6 +62,13 @@ pub fn hint_for(foul: &Foul, entry: &Entry, directory: &Path) -> Option<Hint> {
             let package = package.split(['\'', '.']).next()?.to_owned();
             let python = program;
             Some(Hint::MissingPackage { python, package })
+        }
+        Foul::MemoryExceeded { limit, .. } => {
+            let name = program.file_name()?.to_str()?;
+            let (_, option, unit) = HEAPS.into_iter().find(|(runtime, ..)| *runtime == name)?;
+            let mib = limit / 2 / (1 << 20);
+            let option = format!("{option}{mib}{unit}");
+            (mib > 0).then_some(Hint::Heap { program, option })
         }
         _ => None,
     }
@@ -113,6 +133,30 @@ mod tests {
         assert_eq!(hint("exec:bot", &refused, folder.path()), expected);
         for other in ["exec:./nobody", "exec:./bot", "unix:/run/bot.sock"] {
             assert_eq!(hint(other, &refused, folder.path()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_runtime_whose_heap_can_be_limited_is_named_with_its_option() {
+        let foul = Foul::MemoryExceeded {
+            peak: 1 << 30,
+            limit: 1 << 30,
+        };
+        for (spec, program, option) in [
+            ("exec:java -jar bot.jar", "java", "-Xmx512m"),
+            (
+                "exec:/opt/jdk/bin/java Bot",
+                "/opt/jdk/bin/java",
+                "-Xmx512m",
+            ),
+            ("exec:node bot.js", "node", "--max-old-space-size=512"),
+        ] {
+            let (program, option) = (program.into(), option.to_owned());
+            let expected = Some(Hint::Heap { program, option });
+            assert_eq!(hint(spec, &foul, Path::new(".")), expected, "{spec}");
+        }
+        for other in ["exec:./bot", "exec:python3 bot.py", "unix:/run/bot.sock"] {
+            assert_eq!(hint(other, &foul, Path::new(".")), None, "{other}");
         }
     }
 

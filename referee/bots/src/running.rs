@@ -71,7 +71,7 @@ impl LaunchContext {
             }),
             Err(ConnectError::Shortage(shortage)) => Err(shortage.into()),
             Err(ConnectError::Failed(detail)) => Err(NotRunning::Foul(match process {
-                Some(_) => Foul::NoStart { detail },
+                Some(process) => process.not_connected(detail),
                 None => Foul::Unreachable { detail },
             })),
         }

@@ -330,8 +330,14 @@ pub(crate) fn cgroup_of(process: Option<u32>) -> io::Result<Option<Cgroup>> {
 
 fn image(found: ImageInspect) -> ContainerImage {
     let digests = found.repo_digests.unwrap_or_default();
+    let variables = found
+        .config
+        .and_then(|config| config.env)
+        .unwrap_or_default();
+    let name = |variable: String| variable.split('=').next().map(str::to_owned);
     ContainerImage {
         id: found.id.unwrap_or_default(),
+        variables: variables.into_iter().filter_map(name).collect(),
         digests: digests.iter().filter_map(|text| digest(text)).collect(),
     }
 }

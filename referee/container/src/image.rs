@@ -28,6 +28,8 @@ pub struct ContainerImage {
     /// Digests of it in registries, each without the name. The same image has the same digest on
     /// every machine that took it from there.
     pub digests: Vec<String>,
+    /// Names of the variables that it sets.
+    pub variables: Vec<String>,
 }
 
 impl ImageName {
@@ -153,6 +155,7 @@ mod tests {
         let mut image = ContainerImage {
             id: id.clone(),
             digests: Vec::new(),
+            variables: Vec::new(),
         };
         assert_eq!(name.pinned(&image).to_string(), format!("my-bot:2@{id}"));
         image.digests.push(digest.clone());

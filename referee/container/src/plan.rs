@@ -66,4 +66,6 @@ pub enum ContainerEnd {
     NoProgram(String),
     /// The engine could not start it, which is not its fault.
     NotStarted(String),
+    /// Its monitor was killed, which no program in a container can do.
+    Lost(String),
 }

@@ -18,7 +18,7 @@ use tokio::sync::OnceCell;
 
 use crate::{
     engine::{ContainerEngine, EngineError, find_socket},
-    image::ImageName,
+    image::{ContainerImage, ImageName},
     plan::ContainerPlan,
     session::ContainerSession,
 };
@@ -51,6 +51,8 @@ pub struct ContainerProgram {
     pub socket_folder: PathBuf,
     /// Its variables, beside those of the image.
     pub environment: Vec<(String, String)>,
+    /// Variables that it has where its image does not set them.
+    pub defaults: Vec<(String, String)>,
     /// Resources that it may take.
     pub limits: ResourceLimits,
     /// The cores that it may use; all of them, if there is no list.
@@ -146,20 +148,22 @@ impl Containers {
     ) -> Result<PreparedContainer, EngineError> {
         let engine = self.engine().await?;
         let image = engine.image(&program.image).await?;
-        let prepared = self.prepare_with(engine, image.id, program);
+        let prepared = self.prepare_with(engine, image, program);
         prepared.map_err(|error| EngineError::Failed(error.to_string()))
     }
 
     fn prepare_with(
         &self,
         engine: &ContainerEngine,
-        image: String,
+        image: ContainerImage,
         program: &ContainerProgram,
     ) -> io::Result<PreparedContainer> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let (user, keeps_user) = user(engine, number, program)?;
-        let environment = program.environment.iter();
+        let defaults = program.defaults.iter();
+        let defaults = defaults.filter(|(name, _)| !image.variables.contains(name));
+        let environment = program.environment.iter().chain(defaults);
         let cores = program.cores.as_ref().map(|cores| {
             let cores: Vec<String> = cores.iter().map(usize::to_string).collect();
             cores.join(",")
@@ -168,7 +172,7 @@ impl Containers {
         let plan = ContainerPlan {
             engine: engine.socket().to_owned(),
             name: name.clone(),
-            image,
+            image: image.id,
             arguments: program.arguments.clone(),
             environment: environment
                 .map(|(name, value)| format!("{name}={value}"))

@@ -61,7 +61,8 @@ impl ContainerSession {
                     return Err(end);
                 }
                 Ok(None) => {
-                    return Err(ContainerEnd::NotStarted("its monitor has ended".to_owned()));
+                    let why = "the monitor of its container has ended".to_owned();
+                    return Err(ContainerEnd::Lost(why));
                 }
                 Err(error) => return Err(ContainerEnd::NotStarted(error.to_string())),
             };
@@ -118,7 +119,8 @@ impl ContainerSession {
                 }
                 Ok(Some(MonitorReport::Started { .. })) => {}
                 Ok(None) | Err(_) => {
-                    return ContainerEnd::NotStarted(format!("its monitor ended with {status}"));
+                    let why = format!("the monitor of its container has ended ({status})");
+                    return ContainerEnd::Lost(why);
                 }
             }
         }

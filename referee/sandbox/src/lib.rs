@@ -42,7 +42,7 @@ mod view;
 mod walls;
 
 pub use crate::{
-    cgroup::{Cgroup, Creator, Freezer},
+    cgroup::{Cgroup, Creator, Freezer, MemoryKills},
     enter::enter,
     lack::is_lack,
     limits::ResourceLimits,

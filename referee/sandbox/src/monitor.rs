@@ -47,6 +47,7 @@ pub(crate) fn run(plan: StartPlan, above: &mut Channel, signals: &SigSet) -> io:
     let (ours, theirs) = UnixStream::pair()?;
     let mut below = Channel::new(ours);
     let cgroup = plan.cgroup.clone();
+    let is_apart = plan.has(Wall::Processes);
     let mut child = start(&plan, theirs)?;
     prctl::set_dumpable(false)?;
     let end = below
@@ -67,6 +68,11 @@ pub(crate) fn run(plan: StartPlan, above: &mut Channel, signals: &SigSet) -> io:
     let killed = ProgramEnd::Signaled(Signal::SIGKILL as i32);
     let end = match end? {
         WatchEnd::Told(ended) => return Ok(ended),
+        // The program can't signal it.
+        WatchEnd::Lost { started: true } if is_apart => ProgramEnd::Lost(match status {
+            Ok(status) => format!("the first process of its sandbox has ended ({status})"),
+            Err(error) => format!("the first process of its sandbox has ended ({error})"),
+        }),
         WatchEnd::Lost { started: true } => killed,
         WatchEnd::Lost { started: false } => ProgramEnd::NotStarted(match status {
             Ok(status) => format!("its sandbox ended before the program was started ({status})"),

@@ -113,6 +113,10 @@ pub enum ProgramEnd {
     NoProgram(String),
     /// The sandbox could not be built.
     NotStarted(String),
+    /// The sandbox has ended around it, and the program could not have done that: something
+    /// outside has, or the system for lack of memory. Where the cgroup of the program counts
+    /// [kills](crate::MemoryKills), its memory was the reason.
+    Lost(String),
 }
 
 impl ProgramEnd {
@@ -122,7 +126,7 @@ impl ProgramEnd {
         match self {
             Self::Exited(code) => u8::try_from(code & 0xff).unwrap_or(1),
             Self::Signaled(signal) => u8::try_from((128 + signal) & 0xff).unwrap_or(1),
-            Self::NoProgram(_) | Self::NotStarted(_) => 127,
+            Self::NoProgram(_) | Self::NotStarted(_) | Self::Lost(_) => 127,
         }
     }
 }
@@ -136,6 +140,7 @@ impl fmt::Display for ProgramEnd {
                 Err(_) => write!(f, "was killed by signal {signal}"),
             },
             Self::NoProgram(why) | Self::NotStarted(why) => write!(f, "was not started: {why}"),
+            Self::Lost(why) => write!(f, "was lost: {why}"),
         }
     }
 }

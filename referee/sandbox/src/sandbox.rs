@@ -363,7 +363,7 @@ impl Sandbox {
         if let Some(directory) = &program.directory {
             command.current_dir(directory);
         }
-        let session = SandboxSession::new(None, None, None);
+        let session = SandboxSession::new(None, None, None, false);
         PreparedSandbox { command, session }
     }
 
@@ -442,6 +442,7 @@ fn send_plan(
     reexec: &Reexec,
 ) -> io::Result<PreparedSandbox> {
     const MOST: usize = 1 << 20;
+    let is_apart = plan.has(Wall::Processes);
     // As much as the system allows.
     let _ = setsockopt(&ours, sockopt::SndBuf, &MOST);
     ours.set_nonblocking(true)?;
@@ -461,7 +462,7 @@ fn send_plan(
         .args(&reexec.verb)
         .env_clear()
         .stdin(OwnedFd::from(theirs));
-    let session = SandboxSession::new(Some(channel), cgroup, private);
+    let session = SandboxSession::new(Some(channel), cgroup, private, is_apart);
     Ok(PreparedSandbox { command, session })
 }
 

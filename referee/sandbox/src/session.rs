@@ -39,6 +39,8 @@ pub struct SandboxSession {
     cgroup: Option<Cgroup>,
     /// The private folder where there is no private file system.
     private: Option<TempDir>,
+    /// True if the program can't signal the processes of its sandbox.
+    is_apart: bool,
     shared: Vec<PathBuf>,
     ended: Option<EndReport>,
 }
@@ -48,11 +50,13 @@ impl SandboxSession {
         channel: Option<Channel>,
         cgroup: Option<Cgroup>,
         private: Option<TempDir>,
+        is_apart: bool,
     ) -> Self {
         Self {
             channel,
             cgroup,
             private,
+            is_apart,
             shared: Vec::new(),
             ended: None,
         }
@@ -66,11 +70,19 @@ impl SandboxSession {
 
     /// The end of the program, when its process has exited with `status`. Unlike the status
     /// this tells a signal from an exit code above 128, and why a program was not started.
+    ///
+    /// A monitor says how the program has ended before it ends itself, unless it is killed. Where
+    /// the program can't signal it ([`Wall::Processes`](crate::Wall::Processes)), that is
+    /// [`ProgramEnd::Lost`]. Where it can, nobody knows who has done it, and it counts as the
+    /// program's own end: else a program that is about to lose could have itself excused.
     #[must_use]
     pub fn end(&mut self, status: ExitStatus) -> ProgramEnd {
         self.hear();
         if let Some(EndReport { end, .. }) = &self.ended {
             return end.clone();
+        }
+        if self.is_apart {
+            return ProgramEnd::Lost(format!("the monitor of its sandbox has ended ({status})"));
         }
         match (status.code(), status.signal()) {
             (Some(code), _) => ProgramEnd::Exited(code),

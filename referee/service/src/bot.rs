@@ -12,6 +12,7 @@ use std::{
 
 use parking_lot::Mutex;
 use referee_core::{Foul, ThinkingTime};
+use referee_games::SeatReply;
 use tokio::{runtime::Handle, sync::Notify, time::Instant};
 
 use crate::{
@@ -23,7 +24,7 @@ use crate::{
     heartbeat::Heartbeat,
     play::CLOSE_GRACE,
     pool::{Shard, ShardId},
-    process::{BotProcess, Launch, StartError, post_mortem},
+    process::{BotProcess, Launch, StartError, judged},
     shortage::Shortage,
     still::Resting,
 };
@@ -95,6 +96,8 @@ pub(crate) struct GameSlot {
     resting: Resting,
     reserved: ReservedSlot,
     proven: bool,
+    /// What [`BotProcess::memory_kills`] said when it was taken.
+    kills_before: u64,
     pub(crate) connection: BotConnection,
 }
 
@@ -256,6 +259,7 @@ impl Bot {
         let process = instance.process.as_ref();
         Some(GameSlot {
             resting: Resting::of(process.and_then(BotProcess::still)),
+            kills_before: process.map_or(0, BotProcess::memory_kills),
             reserved: ReservedSlot {
                 bot,
                 instance,
@@ -428,7 +432,7 @@ impl Bot {
                     return Ok(());
                 }
                 Err(NoSlot::Foul(match &instance.process {
-                    Some(_) => Foul::NoStart { detail },
+                    Some(process) => process.not_connected(detail),
                     None => Foul::Unreachable { detail },
                 }))
             }
@@ -588,13 +592,17 @@ impl GameSlot {
         self.resting.wakes();
     }
 
-    /// The reason why the connection broke, as a foul of the bot.
+    /// The reply, judged by what became of the process.
     ///
     /// # Errors
     ///
-    /// That was not the bot's fault.
-    pub(crate) async fn post_mortem(&self, broken: Broken) -> Result<Foul, Shortage> {
-        post_mortem(self.reserved.instance.process.as_ref(), broken).await
+    /// There is none, and that is not the bot's fault.
+    pub(crate) async fn judged(
+        &self,
+        heard: Result<SeatReply, Broken>,
+    ) -> Result<SeatReply, Shortage> {
+        let process = self.reserved.instance.process.as_ref();
+        judged(process, self.kills_before, heard).await
     }
 }
 

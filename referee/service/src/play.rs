@@ -361,15 +361,11 @@ pub(crate) async fn ask_one(
                 Ok(SeatReply::Answer(answer)) => Ok(slot
                     .answered(thought, limit, excuse, heartbeat)
                     .map_or(SeatReply::Answer(answer), SeatReply::Foul)),
-                Ok(heard) => Ok(heard),
                 Err(Broken::ByBot(how)) if number == 0 && slot.was_proven() => {
                     tracing::info!(%how, "a bot's process had ended before the game began");
                     Err(Lost::Before)
                 }
-                Err(how) => {
-                    let foul = slot.post_mortem(how).await;
-                    foul.map(SeatReply::Foul).map_err(Lost::ByUs)
-                }
+                failed => slot.judged(failed).await.map_err(Lost::ByUs),
             };
             (heard, thought)
         }

@@ -19,7 +19,7 @@ use crate::{
     connection::{BotConnection, ConnectError},
     dial::BotDial,
     heartbeat::Heartbeat,
-    process::{BotProcess, post_mortem},
+    process::{BotProcess, judged},
     shortage::Shortage,
     stream::{Closed, SeatStream, TimedReply},
 };
@@ -64,6 +64,8 @@ pub struct Probe {
 pub struct ProbeStream {
     stream: SeatStream,
     process: Option<Arc<BotProcess>>,
+    /// What [`BotProcess::memory_kills`] said when it was opened.
+    kills_before: u64,
     heartbeat: Heartbeat,
 }
 
@@ -151,6 +153,7 @@ impl Probe {
         ProbeStream {
             stream: SeatStream::open(self.connection.clone(), path, largest),
             process: self.process.clone(),
+            kills_before: (self.process.as_ref()).map_or(0, |process| process.memory_kills()),
             heartbeat: self.heartbeat.clone(),
         }
     }
@@ -236,10 +239,7 @@ impl ProbeStream {
     /// There is no response, and that is not the bot's fault.
     pub async fn ask(&mut self, question: Question) -> Result<ProbeReply, Shortage> {
         let TimedReply { heard, thought, .. } = self.stream.ask(question, &self.heartbeat).await;
-        let heard = match heard {
-            Ok(heard) => heard,
-            Err(how) => SeatReply::Foul(post_mortem(self.process.as_deref(), how).await?),
-        };
+        let heard = judged(self.process.as_deref(), self.kills_before, heard).await?;
         Ok(ProbeReply { heard, thought })
     }
 

@@ -174,6 +174,21 @@ pub(crate) fn no_walls(why: String) -> Shortage {
     }
 }
 
+/// The walls around a bot are gone: the process of ours that holds them was killed. Where the bot could
+/// have done that itself it is a crash, see `SandboxSession::end`. The game is played again, like every
+/// game that a shortage ends, and after [`PATIENCE`] the run ends with this error: a bot that has
+/// found a way to do it wins nothing.
+pub(crate) fn lost_walls(why: String) -> Shortage {
+    Shortage {
+        what: "keep a bot isolated",
+        error: io::Error::other(format!(
+            "{why}. The bot can't do that: look for what ends processes on this machine, such as \
+             the kernel for lack of memory (journalctl -k)"
+        )),
+        is_explained: true,
+    }
+}
+
 /// The advice for the user.
 fn advice(error: &io::Error) -> &'static str {
     match error.raw_os_error() {

@@ -2,11 +2,14 @@
 //! pipe, which the system closes however we die.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     io::{self, BufRead as _, Write as _},
     os::unix::process::CommandExt as _,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::Arc,
+    thread::JoinHandle,
+    time::{Duration, Instant},
 };
 
 use nix::{
@@ -16,13 +19,38 @@ use nix::{
     },
     unistd::Pid,
 };
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 use crate::process::remove_folder;
 
-/// The process that kills the bots, with our end of its pipe.
+/// Pause before a supervisor that has not lived for as long is started anew; it doubles each time, up
+/// to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// The process that kills the bots, with our end of its pipe. Where it ends before us, that is said at
+/// once, and another one is started, which is told of all bots that run.
 #[derive(Debug)]
-pub struct Supervisor(Mutex<Child>);
+pub struct Supervisor {
+    shared: Arc<Shared>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// It is not needed any more.
+    over: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    /// None while no process runs.
+    pipe: Option<ChildStdin>,
+    /// The line about each group that it watches.
+    watched: BTreeMap<Pid, String>,
+    is_over: bool,
+}
 
 impl Supervisor {
     /// Starts the process that this command describes; it must call [`supervise`].
@@ -31,49 +59,129 @@ impl Supervisor {
     ///
     /// It can't be started.
     pub fn start(mut command: Command) -> io::Result<Self> {
-        let child = command
+        command
             // It needs nothing of ours, and ours may hold passwords.
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             // So that Ctrl-C on the terminal does not reach it.
-            .process_group(0)
-            .spawn()?;
-        Ok(Self(Mutex::new(child)))
+            .process_group(0);
+        let mut child = command.spawn()?;
+        let state = State {
+            pipe: child.stdin.take(),
+            watched: BTreeMap::new(),
+            is_over: false,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            over: Condvar::new(),
+        });
+        let kept = shared.clone();
+        let keeper = std::thread::Builder::new()
+            .name("supervisor".to_owned())
+            .spawn(move || kept.keep(command, child))?;
+        Ok(Self {
+            shared,
+            keeper: Some(keeper),
+        })
     }
 
     /// From here on it kills this process group and removes its folder when we die.
     pub fn watch(&self, group: Pid, folder: &Path) {
-        self.say(&format!("+{group} {}", folder.display()));
+        self.shared
+            .watch(group, format!("+{group} {}", folder.display()));
     }
 
     /// From here on it removes this folder when we die. The process in a sandbox or a container
     /// that this is for ends by itself then.
     pub(crate) fn watch_folder(&self, leader: Pid, folder: &Path) {
-        self.say(&format!("={leader} {}", folder.display()));
+        self.shared
+            .watch(leader, format!("={leader} {}", folder.display()));
     }
 
     /// The group has ended.
     pub(crate) fn unwatch(&self, group: Pid) {
-        self.say(&format!("-{group}"));
+        let mut state = self.shared.state.lock();
+        state.watched.remove(&group);
+        state.say(&format!("-{group}"));
+    }
+}
+
+impl Shared {
+    fn watch(&self, group: Pid, line: String) {
+        let mut state = self.state.lock();
+        state.say(&line);
+        state.watched.insert(group, line);
     }
 
-    fn say(&self, line: &str) {
-        let mut child = self.0.lock();
-        if let Some(pipe) = &mut child.stdin
-            && let Err(error) = writeln!(pipe, "{line}")
-        {
-            tracing::warn!(%error, "the supervisor is gone");
+    /// Waits for the end of the process, and starts another one where it is needed still.
+    fn keep(&self, mut command: Command, mut child: Child) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let began = Instant::now();
+            let ended = child.wait();
+            let mut state = self.state.lock();
+            state.pipe = None;
+            if state.is_over {
+                return;
+            }
+            let how = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
+            tracing::warn!(
+                %how,
+                "the process that ends the bots if this one is killed has ended itself; another one \
+                 is started. No game is affected"
+            );
+            if began.elapsed() >= pause {
+                pause = FIRST_PAUSE;
+            } else if !self.pauses(&mut state, &mut pause) {
+                return;
+            }
+            child = loop {
+                match command.spawn() {
+                    Ok(child) => break child,
+                    Err(error) => tracing::warn!(%error, "it could not be started; trying again"),
+                }
+                if !self.pauses(&mut state, &mut pause) {
+                    return;
+                }
+            };
+            state.pipe = child.stdin.take();
+            for line in state.watched.clone().values() {
+                state.say(line);
+            }
+        }
+    }
+
+    /// Waits, twice as long the next time. False if it is not needed any more.
+    fn pauses(&self, state: &mut parking_lot::MutexGuard<'_, State>, pause: &mut Duration) -> bool {
+        let until = Instant::now() + *pause;
+        *pause = (2 * *pause).min(LONGEST_PAUSE);
+        while !state.is_over && !self.over.wait_until(state, until).timed_out() {}
+        !state.is_over
+    }
+}
+
+impl State {
+    /// Where the process has ended, the next one is told.
+    fn say(&mut self, line: &str) {
+        if let Some(pipe) = &mut self.pipe {
+            let _ = writeln!(pipe, "{line}");
         }
     }
 }
 
 impl Drop for Supervisor {
+    /// Closes our end of the pipe, and waits until the process has done its work.
     fn drop(&mut self) {
-        let child = self.0.get_mut();
-        // It closes our end of the pipe first.
-        let _ = child.wait();
+        let mut state = self.shared.state.lock();
+        state.is_over = true;
+        state.pipe = None;
+        drop(state);
+        self.shared.over.notify_all();
+        if let Some(keeper) = self.keeper.take() {
+            let _ = keeper.join();
+        }
     }
 }
 
@@ -84,7 +192,7 @@ pub fn supervise() {
     // Bots run as the same user, and must not keep it from its work. Its environment is empty
     // in any case.
     let _ = prctl::set_dumpable(false);
-    let mut groups = HashMap::new();
+    let mut groups = BTreeMap::new();
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let (group, folder) = line.split_once(' ').unwrap_or((&line, ""));

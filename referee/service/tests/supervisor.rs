@@ -13,6 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use referee::{Launch, Supervisor, supervise};
 
 /// Time after which the test gives up waiting.
@@ -27,9 +31,55 @@ fn main() {
         ["part", "child", _] => hang(),
         words if words.contains(&"--list") => {
             println!("bots_die_with_a_referee_that_is_killed: test");
+            println!("a_supervisor_that_is_killed_is_started_anew: test");
         }
-        _ => bots_die_with_a_referee_that_is_killed(),
+        _ => {
+            bots_die_with_a_referee_that_is_killed();
+            a_supervisor_that_is_killed_is_started_anew();
+        }
     }
+}
+
+/// A supervisor that has not seen the bot start knows of it.
+fn a_supervisor_that_is_killed_is_started_anew() {
+    let mark = format!("anew-{}", std::process::id());
+    let mut referee = part("referee", &mark)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(referee.stdout.take().unwrap()).lines();
+    let mut next = || said.next().unwrap().unwrap();
+    assert_eq!(next(), "the bot listens");
+    // The second time it has lived for less than the pause.
+    for bots in 2..4 {
+        let [old] = supervisors(&mark)[..] else {
+            panic!("there is one supervisor");
+        };
+        kill(Pid::from_raw(old), Signal::SIGKILL).unwrap();
+        until(
+            "there is another one",
+            || matches!(supervisors(&mark)[..], [new] if new != old),
+        );
+        // It has been told of the first bots when it is told of this one.
+        writeln!(referee.stdin.as_mut().unwrap()).unwrap();
+        assert_eq!(next(), "the bot listens");
+        until("all run", || running(&mark).len() == 2 + 2 * bots);
+    }
+    referee.kill().unwrap();
+    referee.wait().unwrap();
+    until("nobody is left", || running(&mark).is_empty());
+    println!("a_supervisor_that_is_killed_is_started_anew ... ok");
+}
+
+fn supervisors(mark: &str) -> Vec<i32> {
+    let is_one = |process: &PathBuf| {
+        let line = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
+        line.contains("\0supervisor\0")
+    };
+    let id = |process: PathBuf| process.file_name()?.to_str()?.parse().ok();
+    let processes = running(mark).into_iter().filter(is_one);
+    processes.filter_map(id).collect()
 }
 
 fn bots_die_with_a_referee_that_is_killed() {
@@ -64,7 +114,8 @@ fn bots_die_with_a_referee_that_is_killed() {
     println!("bots_die_with_a_referee_that_is_killed ... ok");
 }
 
-/// Starts a bot under a supervisor and waits for its own death.
+/// Starts a bot under a supervisor, another one for each line that it reads, and waits for its own
+/// death.
 fn play_referee(mark: &str) -> ! {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -79,11 +130,13 @@ fn play_referee(mark: &str) -> ! {
         )),
         ..Launch::default()
     };
-    runtime.block_on(async {
-        let _bot = launch.start().await.unwrap();
+    let mut bots = vec![runtime.block_on(launch.clone().start()).unwrap()];
+    say("the bot listens");
+    for _ in io::stdin().lines() {
+        bots.push(runtime.block_on(launch.clone().start()).unwrap());
         say("the bot listens");
-        std::future::pending().await
-    })
+    }
+    runtime.block_on(std::future::pending())
 }
 
 fn play_bot(mark: &str) -> ! {

@@ -77,6 +77,11 @@ fn fouls_are_those_of_a_process() {
             "--move-limit 30s",
             "memory",
         ),
+        (
+            "memory --megabytes 2048 --by-child says",
+            "--move-limit 30s",
+            "memory",
+        ),
     ] {
         let said = played(line, more);
         let table = out(&said);

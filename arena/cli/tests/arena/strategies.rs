@@ -180,19 +180,28 @@ fn a_strategy_that_never_comes_back_is_late_and_gone() {
     is_found_guilty("loops", "--move-limit 3s", "late", "limit_us");
 }
 
-/// By processes of one game each: what a game takes is its own.
+/// By processes of one game each: what a game takes is its own. Without a limit of the match the
+/// sandbox has one, which the host of the strategy meets, and not the process that plays.
 #[test]
 fn the_memory_of_a_strategy_is_the_memory_of_its_bot() {
-    let arena = Arena::new();
-    compile(&arena, "memory");
-    deals(&arena, &[2, 3]);
-    let line = matched(&arena, "", "--rounds 2 --memory-limit 64");
-    for game in games(&arena.run(&line)) {
-        let guilty = game["group"] == 0;
-        let found = foul(&game).is_some_and(|foul| foul.contains("memory-exceeded"));
-        assert_eq!(found, guilty, "{game}");
+    for (mib, more, limit) in [
+        ("-DMIB=256", "--memory-limit 64", 64 << 20),
+        ("-DMIB=1200", "", 1 << 30),
+    ] {
+        let arena = Arena::new();
+        compile_with(&arena, "memory", &["-O2", mib]);
+        deals(&arena, &[2, 3]);
+        let line = matched(&arena, "", &format!("--rounds 2 {more}"));
+        for game in games(&arena.run(&line)) {
+            let guilty = game["group"] == 0;
+            let foul = foul(&game).unwrap_or_default();
+            let named = foul.contains("memory-exceeded")
+                && foul.contains(&format!("\"limit_bytes\":{limit}"));
+            assert_eq!(named, guilty, "{game}");
+            assert_eq!(foul.is_empty(), !guilty, "{game}");
+        }
+        nothing_is_left(&arena);
     }
-    nothing_is_left(&arena);
 }
 
 #[test]

@@ -9,8 +9,12 @@ use std::{
 };
 
 use futures_util::future::join_all;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use referee::{Bot, BotSandbox, Launch, Live, proc::CpuTime};
-use referee_core::{Event, FoulKind};
+use referee_core::{Event, Foul, FoulKind};
 use referee_sandbox::{Reexec, Sandbox, SandboxMode, Wall};
 use tokio::runtime::Handle;
 
@@ -104,6 +108,199 @@ async fn memory_counts_however_it_is_taken() {
             .loses(&["memory", "1073741824"])
             .await;
     }
+}
+
+/// The process that plays lives on, and only the count of its cgroup tells why it fails.
+#[tokio::test]
+async fn memory_counts_whichever_process_of_a_bot_has_taken_it() {
+    for (line, limit) in [
+        ("memory --megabytes 2048 --by-child says", AMPLE),
+        ("memory --megabytes 2048 --shared --by-child says", AMPLE),
+        // It is late, and would be without having taken too much: the reason is known.
+        (
+            "memory --megabytes 2048 --by-child waits",
+            Duration::from_secs(15),
+        ),
+    ] {
+        let fouls = Trial::of(line)
+            .per_move(limit)
+            .launched(|launch| within(&WHOLE, launch))
+            .loses(&["memory", "1073741824"])
+            .await;
+        for foul in fouls {
+            assert_eq!(foul.kind(), FoulKind::MemoryExceeded, "{line}: {foul}");
+        }
+    }
+    let at_once = within(&WHOLE, launch("memory --megabytes 2048 --at-once"));
+    let arena = Arena::new().await;
+    let game = against_honest(1, &started_as(at_once), FIRST);
+    let foul = lost_by(
+        &arena.play(game).await,
+        FIRST,
+        FoulKind::MemoryExceeded,
+        &[],
+    );
+    assert!(matches!(foul, Foul::MemoryExceeded { limit, .. } if limit == 1 << 30));
+}
+
+/// What has not taken too much is judged as ever.
+#[tokio::test]
+async fn another_failure_of_a_bot_whose_memory_is_limited_has_its_own_name() {
+    for (line, evidence) in [
+        ("error-status", "gRPC status"),
+        ("hang-up", "closed its stream"),
+        ("crash", "SIGABRT"),
+    ] {
+        Trial::of(line)
+            .launched(|launch| within(&WHOLE, launch))
+            .loses(&[evidence])
+            .await;
+    }
+    Trial::of("late")
+        .per_move(KEPT)
+        .launched(|launch| within(&WHOLE, launch))
+        .loses(&["no answer within 3s"])
+        .await;
+}
+
+/// The parent of a process, and its name.
+fn parent(id: i32) -> Option<(i32, String)> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = |word| status.lines().find_map(|line| line.strip_prefix(word));
+    let parent: i32 = line("PPid:")?.trim().parse().ok()?;
+    let name = std::fs::read_to_string(format!("/proc/{parent}/comm")).ok()?;
+    Some((parent, name.trim().to_owned()))
+}
+
+/// Kills the process of this name above the bot's as soon as a point has been played, and plays the
+/// game to its end.
+async fn killed_above(sandbox: &Arc<Sandbox>, above: &str) -> (Arc<Bot>, referee_core::Record) {
+    let arena = Arena::new().await;
+    let walls = format!("{:?}", sandbox.walls().hold(Wall::Processes));
+    let name = format!("below-{above}-{walls}-{}", std::process::id());
+    let launch = launch(&format!("slow --delay 100ms --name {name}"));
+    let victim = started_as(within(sandbox, launch));
+    let mut game = game(0, &bot("honest"), &victim);
+    let mut seen = watched(&mut game);
+    let killing = async {
+        while !matches!(seen.recv().await, Some(Live::Played { .. })) {}
+        let mut at = *named(&name).iter().max().unwrap();
+        loop {
+            let (id, called) = parent(at).expect("it is above");
+            if called == above {
+                kill(Pid::from_raw(id), Signal::SIGKILL).unwrap();
+                return;
+            }
+            at = id;
+        }
+    };
+    let (record, ()) = tokio::join!(arena.play(game), killing);
+    (victim, record)
+}
+
+#[tokio::test]
+async fn a_game_whose_walls_are_killed_from_outside_is_played_again() {
+    for above in ["sandbox", "sandbox-init"] {
+        let (victim, record) = killed_above(&WHOLE, above).await;
+        played_out(&record);
+        assert_eq!(victim.started(), 2, "{above}");
+    }
+}
+
+/// Where a bot may signal the processes of its sandbox, it may have killed them itself.
+#[tokio::test]
+async fn a_bot_that_can_reach_its_walls_loses_the_game_when_they_are_killed() {
+    let reachable = Arc::new(probe().without(&[Wall::Processes]));
+    for above in ["sandbox", "sandbox-init"] {
+        let (victim, record) = killed_above(&reachable, above).await;
+        lost_by(&record, SECOND, FoulKind::Crashed, &["killed by SIGKILL"]);
+        assert_eq!(victim.started(), 1, "{above}");
+    }
+}
+
+/// The variables that tell a bot of its limit, as it has seen them.
+async fn told_of_its_memory(change: impl FnOnce(&mut Launch)) -> String {
+    let mut launch = launch("");
+    launch.program = "/bin/sh".into();
+    let look = "env | grep -E '^(BOT_MEMORY|JAVA_TOOL|NODE_OPTIONS|DOTNET_)' | sort; exit 3";
+    launch.arguments = ["-c", look].map(Into::into).to_vec();
+    change(&mut launch);
+    let failed = launch.start().await.map(drop).unwrap_err().to_string();
+    let words = failed
+        .split_once("its last words: ")
+        .map(|(_, words)| words);
+    words.unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn a_bot_is_told_how_much_memory_it_may_have() {
+    let (whole, open) = (WHOLE.clone(), Arc::new(probe().without(&[Wall::Memory])));
+    let walls = |sandbox: &Arc<Sandbox>| {
+        let sandbox = sandbox.clone();
+        move |launch: &mut Launch| *launch = within(&sandbox, launch.clone())
+    };
+    let limited = |launch: &mut Launch| launch.memory.limit = Some(64 << 20);
+    // Where nothing is limited.
+    assert_eq!(told_of_its_memory(|_| {}).await, "");
+    assert_eq!(told_of_its_memory(walls(&open)).await, "");
+    let in_all = "BOT_MEMORY_LIMIT=1073741824 / DOTNET_GCHeapHardLimit=30000000 / \
+                  JAVA_TOOL_OPTIONS=-Xmx512m / NODE_OPTIONS=--max-old-space-size=512";
+    assert_eq!(told_of_its_memory(walls(&whole)).await, in_all);
+    let added = "BOT_MEMORY_LIMIT=67108864 / DOTNET_GCHeapHardLimit=3000000 / \
+                 JAVA_TOOL_OPTIONS=-Xmx32m / NODE_OPTIONS=--max-old-space-size=32";
+    assert_eq!(told_of_its_memory(limited).await, added);
+    for sandbox in [whole, open] {
+        let walls = walls(&sandbox);
+        let both = told_of_its_memory(|launch| {
+            walls(launch);
+            limited(launch);
+        });
+        assert_eq!(both.await, added);
+    }
+}
+
+const JVM: &str = r#"
+class Bot {
+  static byte[][] live = new byte[1024][];
+  public static void main(String[] arguments) throws Exception {
+    System.out.println("listening on " + System.getenv("BOT_LISTEN"));
+    System.out.println(Runtime.getRuntime().maxMemory() >> 20);
+    // 64 MiB are in use, and a hundred times as much is thrown away.
+    for (int round = 0; round < 100; round++)
+      for (int i = 0; i < live.length; i++) live[i] = new byte[1 << 16];
+    System.out.println("well");
+    System.exit(7);
+  }
+}"#;
+
+/// A JVM takes a quarter of the machine's memory for its heap before it collects, if nobody tells it.
+#[tokio::test]
+async fn a_jvm_keeps_below_the_limit_of_its_sandbox() {
+    let is_there = |program: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+    };
+    if !is_there("java") || !is_there("javac") {
+        eprintln!("skipped: java and javac are not installed (Debian: default-jdk-headless)");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("Bot.java"), JVM).unwrap();
+    let compiler = std::process::Command::new("javac")
+        .arg(folder.path().join("Bot.java"))
+        .status();
+    assert!(compiler.unwrap().success());
+    let mut launch = within(&WHOLE, launch(""));
+    launch.program = "java".into();
+    launch.arguments = ["-cp", ".", "Bot"].map(Into::into).to_vec();
+    launch.directory = Some(folder.path().to_owned());
+    let bot = launch.start().await.unwrap();
+    until("it has ended", || bot.has_ended()).await;
+    let foul = bot.post_mortem(String::new()).await.unwrap().to_string();
+    assert!(
+        foul.contains("exited with code 7") && foul.contains("well"),
+        "{foul}"
+    );
 }
 
 #[tokio::test]

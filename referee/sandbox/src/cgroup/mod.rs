@@ -434,24 +434,25 @@ impl Cgroup {
         })
     }
 
-    /// True if one of its processes was killed because its memory was full.
+    /// The count of its processes that the system kills for memory, ready for use: it needs nothing
+    /// of this process any more. Open it again after [`begin_to_play`](Self::begin_to_play).
     ///
     /// # Errors
     /// As for [`shared_memory`](Self::shared_memory).
-    pub fn was_out_of_memory(&self) -> io::Result<bool> {
-        // Version 1 counts each process where it was.
-        let places = self.folders.memory.clone().into_iter();
-        for place in places.chain(self.folders.play()) {
+    pub fn memory_kills(&self) -> io::Result<MemoryKills> {
+        let (memory, play) = (self.folders.memory.clone(), self.folders.play());
+        let file = |place: ControllerFolder| {
             let file = match place.version {
+                // It counts each process where it was.
                 CgroupVersion::V1 => "memory.oom_control",
                 CgroupVersion::V2 => "memory.events",
             };
-            let text = fs::read_to_string(place.path.join(file))?;
-            if number_of(&text, "oom_kill ").is_some_and(|count| count > 0) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+            File::open(place.path.join(file))
+        };
+        let play = play.filter(|place| place.version == CgroupVersion::V1);
+        let files = memory.into_iter().chain(play).map(file);
+        let files = files.collect::<io::Result<_>>()?;
+        Ok(MemoryKills { files })
     }
 
     /// Removes it. Waits some seconds for processes that were killed.
@@ -460,6 +461,29 @@ impl Cgroup {
     /// Where processes are left after that.
     pub fn remove(&self) -> io::Result<()> {
         self.folders.remove()
+    }
+}
+
+/// Counts the processes of a cgroup that the system has killed for memory.
+#[derive(Debug)]
+pub struct MemoryKills {
+    files: Vec<File>,
+}
+
+impl MemoryKills {
+    /// Number of processes so far. Each is counted before anybody can see that it has ended.
+    ///
+    /// # Errors
+    /// Where the cgroup is gone.
+    pub fn count(&self) -> io::Result<u64> {
+        // A few lines of a word and a number.
+        let mut text = [0; 1024];
+        let counts = self.files.iter().map(|file| {
+            let read = file.read_at(&mut text, 0)?;
+            let text = String::from_utf8_lossy(&text[..read]);
+            Ok(number_of(&text, "oom_kill ").unwrap_or(0))
+        });
+        counts.sum()
     }
 }
 
@@ -625,13 +649,14 @@ mod tests {
         };
         assert_eq!(cgroup.memory_peak(), None);
         // What is not there says nothing.
-        cgroup.was_out_of_memory().unwrap_err();
+        cgroup.memory_kills().unwrap_err();
         cgroup.shared_memory().unwrap_err();
         let events = folder.path().join("memory.events");
         fs::write(&events, "max 7\noom 1\noom_kill 0\noom_group_kill 0\n").expect("a file");
-        assert!(!cgroup.was_out_of_memory().expect("the file is there"));
+        let kills = cgroup.memory_kills().expect("the file is there");
+        assert_eq!(kills.count().expect("the file is open"), 0);
         fs::write(&events, "max 7\noom 1\noom_kill 2\n").expect("a file");
-        assert!(cgroup.was_out_of_memory().expect("the file is there"));
+        assert_eq!(kills.count().expect("the file is open"), 2);
         fs::write(folder.path().join("memory.peak"), "123456\n").expect("a file");
         assert_eq!(cgroup.memory_peak(), Some(123_456));
     }

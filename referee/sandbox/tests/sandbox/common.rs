@@ -152,7 +152,8 @@ impl Running {
         output.read_to_string(&mut said).unwrap();
         let status = self.child.wait().unwrap();
         let cgroup = self.session.cgroup();
-        let out_of_memory = cgroup.is_some_and(|cgroup| cgroup.was_out_of_memory().unwrap());
+        let out_of_memory =
+            cgroup.is_some_and(|cgroup| cgroup.memory_kills().unwrap().count().unwrap() > 0);
         Ran {
             end: self.session.end(status),
             said,

@@ -7,22 +7,24 @@ use referee_container as container;
 use referee_sandbox::{Cgroup, SandboxSession};
 use tokio::{process, task::spawn_blocking};
 
-use super::{group::LeftBehind, memory::told};
-use crate::{cores::OwnCore, shortage::ShortageWait};
+use super::{
+    group::LeftBehind,
+    memory::{MemoryPeak, MemoryWall},
+};
+use crate::{cores::OwnCore, proc::OrShortage};
 
 /// The end of a process.
 #[derive(Clone, Debug)]
 pub(super) enum ProcessEnd {
     Exited(ExitStatus),
     /// It took more memory than it may.
-    Memory {
-        peak: u64,
-        limit: u64,
-    },
+    Memory(MemoryPeak),
     /// The program could not be started.
     NoProgram(String),
     /// Its walls could not be built.
     NoWalls(String),
+    /// Its walls are gone, which it can't have done.
+    Lost(String),
     /// It was killed for this.
     Killed(String),
 }
@@ -36,10 +38,12 @@ impl ProcessEnd {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Exited(status) => describe(*status),
-            Self::Memory { peak, limit } => {
+            Self::Memory(MemoryPeak { peak, limit }) => {
                 format!("killed when it took {peak} bytes of memory (the limit is {limit})")
             }
-            Self::NoProgram(why) | Self::NoWalls(why) | Self::Killed(why) => why.clone(),
+            Self::NoProgram(why) | Self::NoWalls(why) | Self::Lost(why) | Self::Killed(why) => {
+                why.clone()
+            }
         }
     }
 }
@@ -49,6 +53,9 @@ impl ProcessEnd {
 pub(super) struct Child {
     process: process::Child,
     around: Around,
+    /// Most memory that it may take in all, in bytes, if the system is to keep that.
+    memory: Option<u64>,
+    wall: Option<MemoryWall>,
     _core: Option<OwnCore>,
     /// Known once it has ended.
     end: Option<ProcessEnd>,
@@ -60,11 +67,7 @@ pub(super) enum Around {
     /// There are none.
     Nothing,
     /// The process stands for a program in a sandbox.
-    Sandbox {
-        session: SandboxSession,
-        /// Most memory that it may take in all, in bytes.
-        memory: u64,
-    },
+    Sandbox(SandboxSession),
     /// The process stands for a program in a container.
     Container(container::ContainerSession),
 }
@@ -82,10 +85,17 @@ pub(super) enum Leader {
 }
 
 impl Child {
-    pub(super) fn new(process: process::Child, around: Around, core: Option<OwnCore>) -> Self {
+    pub(super) fn new(
+        process: process::Child,
+        around: Around,
+        memory: Option<u64>,
+        core: Option<OwnCore>,
+    ) -> Self {
         Self {
             process,
             around,
+            memory,
+            wall: None,
             _core: core,
             end: None,
         }
@@ -100,16 +110,35 @@ impl Child {
     pub(super) fn cgroup(&self) -> Option<&Cgroup> {
         match &self.around {
             Around::Nothing => None,
-            Around::Sandbox { session, .. } => session.cgroup(),
+            Around::Sandbox(session) => session.cgroup(),
             Around::Container(session) => session.cgroup(),
         }
+    }
+
+    /// Looks from now on at what the system kills of it for memory, where it keeps a limit and its
+    /// cgroup can be seen.
+    ///
+    /// # Errors
+    ///
+    /// We lack what is needed for that.
+    pub(super) fn count_memory_kills(&mut self) -> OrShortage<()> {
+        self.wall = match (self.cgroup(), self.memory) {
+            (Some(cgroup), Some(limit)) => MemoryWall::of(cgroup, limit)?,
+            _ => None,
+        };
+        Ok(())
+    }
+
+    /// The limit of its memory that the system keeps.
+    pub(super) const fn memory_wall(&self) -> Option<&MemoryWall> {
+        self.wall.as_ref()
     }
 
     /// The relation of the process that we know to the bot.
     pub(super) const fn leader(&self) -> Leader {
         match &self.around {
             Around::Nothing => Leader::Bot,
-            Around::Sandbox { .. } => Leader::Sandbox,
+            Around::Sandbox(_) => Leader::Sandbox,
             Around::Container(_) => Leader::Container,
         }
     }
@@ -122,7 +151,7 @@ impl Child {
     /// How it ended instead.
     pub(super) async fn started(&mut self) -> Result<Option<u32>, ProcessEnd> {
         match &mut self.around {
-            Around::Nothing | Around::Sandbox { .. } => Ok(self.process.id()),
+            Around::Nothing | Around::Sandbox(_) => Ok(self.process.id()),
             Around::Container(session) => match session.started().await {
                 Ok(started) => Ok(started.process),
                 Err(end) => {
@@ -138,7 +167,7 @@ impl Child {
     /// large to be copied for each process. Known when it has said something.
     pub(super) fn shared_files(&mut self) -> &[PathBuf] {
         match &mut self.around {
-            Around::Sandbox { session, .. } => session.shared(),
+            Around::Sandbox(session) => session.shared(),
             Around::Nothing | Around::Container(_) => &[],
         }
     }
@@ -157,45 +186,22 @@ impl Child {
     }
 
     async fn end_of(&mut self, status: ExitStatus) -> ProcessEnd {
-        let (session, memory) = match &mut self.around {
+        let end = match &mut self.around {
             Around::Nothing => return ProcessEnd::Exited(status),
-            Around::Sandbox { session, memory } => (session, memory),
+            Around::Sandbox(session) => ProcessEnd::of_sandbox(session.end(status)),
+            // Its cgroup is gone with it; its engine knows.
             Around::Container(session) => {
                 return ProcessEnd::of_container(session.end(status).await);
             }
         };
-        let end = session.end(status);
-        if let Some(cgroup) = session.cgroup() {
-            // Without an answer it would have crashed, which is another foul.
-            let mut patience = ShortageWait::default();
-            let was_out_of_memory = loop {
-                match told("ask a cgroup how it ended", cgroup.was_out_of_memory()) {
-                    Ok(was) => break was,
-                    Err(shortage) => {
-                        if let Err(shortage) = patience.wait(shortage).await {
-                            return ProcessEnd::NoWalls(shortage.to_string());
-                        }
-                    }
-                }
-            };
-            if was_out_of_memory {
-                let limit = *memory;
-                let peak = cgroup.memory_peak().unwrap_or(limit);
-                return ProcessEnd::Memory { peak, limit };
-            }
-        }
-        ProcessEnd::Exited(match end {
-            referee_sandbox::ProgramEnd::Exited(code) => exited(code),
-            referee_sandbox::ProgramEnd::Signaled(signal) => signaled(signal),
-            referee_sandbox::ProgramEnd::NoProgram(why) => return ProcessEnd::NoProgram(why),
-            referee_sandbox::ProgramEnd::NotStarted(why) => return ProcessEnd::NoWalls(why),
-        })
+        let exceeded = self.wall.as_ref().and_then(|wall| wall.exceeded(0));
+        exceeded.map_or(end, ProcessEnd::Memory)
     }
 
     /// Processes that a process in a sandbox had left running when it had ended.
     pub(super) fn left_behind(&self) -> Vec<LeftBehind> {
         match &self.around {
-            Around::Sandbox { session, .. } => {
+            Around::Sandbox(session) => {
                 let left = session.left_behind().iter();
                 left.map(LeftBehind::of_sandbox).collect()
             }
@@ -208,7 +214,7 @@ impl Child {
     pub(super) async fn release(self) {
         match self.around {
             Around::Nothing => {}
-            Around::Sandbox { session, .. } => {
+            Around::Sandbox(session) => {
                 let _ = spawn_blocking(move || session.release()).await;
             }
             Around::Container(session) => session.release().await,
@@ -217,15 +223,29 @@ impl Child {
 }
 
 impl ProcessEnd {
+    fn of_sandbox(end: referee_sandbox::ProgramEnd) -> Self {
+        use referee_sandbox::ProgramEnd;
+        match end {
+            ProgramEnd::Exited(code) => Self::Exited(exited(code)),
+            ProgramEnd::Signaled(signal) => Self::Exited(signaled(signal)),
+            ProgramEnd::NoProgram(why) => Self::NoProgram(why),
+            ProgramEnd::NotStarted(why) => Self::NoWalls(why),
+            ProgramEnd::Lost(why) => Self::Lost(why),
+        }
+    }
+
     fn of_container(end: container::ContainerEnd) -> Self {
         match end {
             container::ContainerEnd::Exited(code) => Self::Exited(exited(code)),
             container::ContainerEnd::Signaled(signal) => Self::Exited(signaled(signal)),
             // The engine kills it before it has more.
-            container::ContainerEnd::Memory { limit } => Self::Memory { peak: limit, limit },
+            container::ContainerEnd::Memory { limit } => {
+                Self::Memory(MemoryPeak { peak: limit, limit })
+            }
             container::ContainerEnd::Disk(why) => Self::Killed(why),
             container::ContainerEnd::NoProgram(why) => Self::NoProgram(why),
             container::ContainerEnd::NotStarted(why) => Self::NoWalls(why),
+            container::ContainerEnd::Lost(why) => Self::Lost(why),
         }
     }
 }

@@ -23,14 +23,14 @@ use super::{
     cleanup::OwnFolder,
     group::ProcessGroup,
     logs::{LastLines, OutputReaders},
-    memory::{MemoryOptions, MemoryWatch},
+    memory::{MemoryOptions, MemoryWatch, variables},
     socket::{SOCKET, folder_for_a_socket},
     watch::{BotProcess, Ids, Resources, STOP_GRACE},
 };
 use crate::{
     address::Address,
     cores::BotCores,
-    shortage::{Shortage, no_container, no_walls},
+    shortage::{Shortage, lost_walls, no_container, no_walls},
     still::Still,
     supervisor::Supervisor,
 };
@@ -142,10 +142,12 @@ impl Launch {
         match self.listens(said, &said_socket, &mut resources).await {
             Ok(first) => {
                 let cgroup = resources.child.cgroup().cloned();
-                if let Err(error) = begin_to_play(cgroup.clone()).await {
+                let begun = begin_to_play(cgroup.clone()).await;
+                let begun = begun.map_err(|error| no_walls(error.to_string()));
+                if let Err(shortage) = begun.and_then(|()| resources.child.count_memory_kills()) {
                     resources.kill().await;
                     resources.child.release().await;
-                    return Err(no_walls(error.to_string()).into());
+                    return Err(shortage.into());
                 }
                 self.say_what_is_shared(&mut resources.child);
                 let memory = match first {
@@ -166,11 +168,14 @@ impl Launch {
             }
             Err(why) => {
                 resources.kill().await;
+                let wall = resources.child.memory_wall();
+                let exceeded = wall.and_then(|wall| wall.exceeded(0));
                 resources.child.release().await;
-                Err(match why {
-                    NotListening::Failed(error) => error,
+                Err(match (why, exceeded) {
+                    (NotListening::Failed(error), _) => error,
+                    (NotListening::Because(_), Some(peak)) => StartError::Foul(peak.into()),
                     // Where the system has no file left, the bot had none either.
-                    NotListening::Because(what) => match Shortage::now("start a bot") {
+                    (NotListening::Because(what), None) => match Shortage::now("start a bot") {
                         Some(shortage) => shortage.into(),
                         None => StartError::Foul(Foul::NoStart {
                             detail: Foul::evidence(last_lines.after(what)),
@@ -254,9 +259,7 @@ impl Launch {
                         }
                         PrepareError::System(error) => no_walls(error.to_string()).into(),
                     })?;
-                let memory = self.memory_in_all();
-                let around = Around::Sandbox { session, memory };
-                (Command::from(command), around, socket)
+                (Command::from(command), Around::Sandbox(session), socket)
             }
             _ => {
                 let socket = sockets.join(SOCKET);
@@ -277,7 +280,7 @@ impl Launch {
             let program = format!("could not start {}", self.program.display());
             failed("start a process", &program, error)
         })?;
-        Ok((Child::new(child, around, core), socket))
+        Ok((Child::new(child, around, self.memory_kept(), core), socket))
     }
 
     /// The program as a container is started with it.
@@ -300,6 +303,9 @@ impl Launch {
                 // A crash is ours to see and to judge; `bot-init` would hide it.
                 (RESTART.to_owned(), "never".to_owned()),
             ],
+            defaults: (self.memory_variables())
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
             limits: ResourceLimits {
                 memory: Some(self.memory_in_all()),
                 processes: Some(CONTAINER_PROCESSES),
@@ -323,6 +329,7 @@ impl Launch {
             .env_clear()
             .envs(std::env::vars_os().filter(|(name, _)| is_passed_on(name)))
             .env(LISTEN, listen(socket))
+            .envs(self.memory_variables())
             .stdin(Stdio::null());
         command
     }
@@ -340,6 +347,7 @@ impl Launch {
             socket_folder: Some(sockets.to_owned()),
             environment: variables
                 .chain([(LISTEN.into(), listen(socket).into())])
+                .chain((self.memory_variables()).map(|(name, value)| (name.into(), value.into())))
                 .collect(),
             readable: self.readable.clone(),
             hidden: walls.hidden.to_vec(),
@@ -351,9 +359,27 @@ impl Launch {
         }
     }
 
-    /// Most memory that it may take in a sandbox, in bytes.
+    /// Most memory that it may take in a sandbox or a container, in bytes.
     fn memory_in_all(&self) -> u64 {
         MEMORY_IN_ALL.saturating_add(self.memory.limit.unwrap_or(0))
+    }
+
+    /// The same where the system keeps that limit.
+    fn memory_kept(&self) -> Option<u64> {
+        let is_kept = match (&self.container, &self.sandbox) {
+            (Some(_), _) => true,
+            (None, Some(sandbox)) => sandbox.walls().hold(Wall::Memory),
+            (None, None) => false,
+        };
+        is_kept.then(|| self.memory_in_all())
+    }
+
+    /// The variables that tell it how much memory it may have: what it may add where that is
+    /// limited, since a program does not know what it has when it listens; else all of it. Its author
+    /// sets others by `exec:env NAME=VALUE COMMAND`.
+    fn memory_variables(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let limit = self.memory.limit.or_else(|| self.memory_kept());
+        limit.map(variables).into_iter().flatten()
     }
 
     /// Waits until the bot runs and says that it listens on this socket; why it does not. Gives
@@ -374,7 +400,10 @@ impl Launch {
             Err(end) => return Err(not_started(end)),
         };
         let still = self.still(child);
-        resources.still = still.map_err(|shortage| NotListening::Failed(shortage.into()))?;
+        let counted = child.count_memory_kills();
+        resources.still = counted
+            .and(still)
+            .map_err(|shortage| NotListening::Failed(shortage.into()))?;
         let said = match tokio::time::timeout(self.start_limit, said).await {
             Ok(Ok(said)) => said,
             // Its output has ended, most often because it has exited.
@@ -437,9 +466,8 @@ fn not_started(end: ProcessEnd) -> NotListening {
             NotListening::Failed(StartError::Foul(Foul::Unreachable { detail }))
         }
         ProcessEnd::NoWalls(why) => NotListening::Failed(no_walls(why).into()),
-        ProcessEnd::Memory { peak, limit } => {
-            NotListening::Failed(StartError::Foul(Foul::MemoryExceeded { peak, limit }))
-        }
+        ProcessEnd::Lost(why) => NotListening::Failed(lost_walls(why).into()),
+        ProcessEnd::Memory(peak) => NotListening::Failed(StartError::Foul(peak.into())),
         end => NotListening::Because(format!("{} before it listened", end.describe())),
     }
 }

@@ -1,4 +1,4 @@
-//! The memory that a process uses with all that it has started.
+//! The memory that a process uses with all that it has started, and what it is told of its limit.
 
 use std::{
     io,
@@ -10,7 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use referee_sandbox::Cgroup;
+use referee_core::Foul;
+use referee_sandbox::{Cgroup, MemoryKills};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -26,8 +27,8 @@ const LAST_CHECK: Duration = Duration::from_secs(1);
 /// The reason to end a process whose memory is watched.
 #[derive(Debug)]
 pub(super) enum MemoryEnd {
-    /// It has added so much, which is more than its limit.
-    Exceeded { added: u64, limit: u64 },
+    /// It has added more than its limit.
+    Exceeded(MemoryPeak),
     /// It could not be measured for a long time.
     Unmeasured(Shortage),
 }
@@ -133,7 +134,7 @@ impl MemoryOptions {
                         gauge.seen(added);
                     }
                     if let Some(limit) = self.limit.filter(|limit| added > *limit) {
-                        return Some(MemoryEnd::Exceeded { added, limit });
+                        return Some(MemoryEnd::Exceeded(MemoryPeak { peak: added, limit }));
                     }
                     if is_last {
                         return None;
@@ -169,9 +170,124 @@ fn used(id: u32, cgroup: Option<&Cgroup>) -> OrShortage<Option<u64>> {
 }
 
 /// The answer of a cgroup; nothing where it is gone.
-pub(super) fn told<T: Default>(what: &'static str, said: io::Result<T>) -> OrShortage<T> {
+fn told<T: Default>(what: &'static str, said: io::Result<T>) -> OrShortage<T> {
     said.or_else(|error| match Shortage::of(what, error) {
         Ok(shortage) => Err(shortage),
         Err(_) => Ok(T::default()),
     })
+}
+
+/// The limit of all memory of a bot's processes, which the system keeps: it kills a process of the
+/// cgroup that takes more. That may be one that the bot has started, as the host of a strategy,
+/// whose death only the bot sees; so the count is asked for whenever a failure is judged.
+#[derive(Clone, Debug)]
+pub(super) struct MemoryWall {
+    cgroup: Cgroup,
+    kills: Arc<MemoryKills>,
+    /// In bytes.
+    limit: u64,
+}
+
+impl MemoryWall {
+    /// Around the processes of this cgroup, which may have so many bytes in all. None where their
+    /// deaths are not counted, or the cgroup is gone.
+    ///
+    /// # Errors
+    ///
+    /// We lack what is needed to ask.
+    pub(super) fn of(cgroup: &Cgroup, limit: u64) -> OrShortage<Option<Self>> {
+        let kills = cgroup.memory_kills().map(Some);
+        let kills = told("ask a cgroup for its deaths", kills)?;
+        Ok(kills.map(|kills| Self {
+            cgroup: cgroup.clone(),
+            kills: Arc::new(kills),
+            limit,
+        }))
+    }
+
+    /// Number of processes that were killed so far.
+    pub(super) fn kills(&self) -> u64 {
+        // Once it is gone nothing is judged by it: the end of its first process is known.
+        self.kills.count().unwrap_or(0)
+    }
+
+    /// The most memory that its processes had at one time, and the limit, if more of them were
+    /// killed than before.
+    pub(super) fn exceeded(&self, before: u64) -> Option<MemoryPeak> {
+        let limit = self.limit;
+        (self.kills() > before).then(|| MemoryPeak {
+            peak: self.cgroup.memory_peak().unwrap_or(limit),
+            limit,
+        })
+    }
+}
+
+/// Too much memory, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemoryPeak {
+    pub(super) peak: u64,
+    pub(super) limit: u64,
+}
+
+impl From<MemoryPeak> for Foul {
+    fn from(MemoryPeak { peak, limit }: MemoryPeak) -> Self {
+        Self::MemoryExceeded { peak, limit }
+    }
+}
+
+/// The variable that tells a bot its limit, in bytes.
+const LIMIT: &str = "BOT_MEMORY_LIMIT";
+const MIB: u64 = 1 << 20;
+/// Least heap that a runtime is told to keep to: less is not enough for it to listen.
+const LEAST_HEAP: u64 = 32 * MIB;
+
+/// The variables that tell a bot, and the runtimes that give their heap a share of the machine's
+/// memory, of a limit in bytes.
+///
+/// Java and Node get half of it: their heap is not all that they take. Besides come compiled code,
+/// stacks and buffers, and for Java as much again for the direct buffers of netty. That is also
+/// Node's own share in a container. .NET gets three quarters, as it takes in a container, since its
+/// limit includes what the heap needs beside its objects. `-Xmx` is known to every JVM
+/// (`MaxRAM` is deprecated since JDK 26, and `MaxRAMPercentage` is of the machine's memory);
+/// `JAVA_TOOL_OPTIONS` is read by all of them, `JDK_JAVA_OPTIONS` only by `java` since version 9. The
+/// line that a JVM prints for either goes to its standard error, where it says whence the limit
+/// comes. An option on a command line goes before these.
+pub(super) fn variables(limit: u64) -> [(&'static str, String); 4] {
+    let half = (limit / 2).max(LEAST_HEAP) / MIB;
+    let most = (limit / 4 * 3).max(LEAST_HEAP);
+    [
+        (LIMIT, limit.to_string()),
+        ("JAVA_TOOL_OPTIONS", format!("-Xmx{half}m")),
+        ("NODE_OPTIONS", format!("--max-old-space-size={half}")),
+        ("DOTNET_GCHeapHardLimit", format!("{most:x}")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_told_in_the_words_of_each_runtime() {
+        let told = |limit| variables(limit).map(|(name, value)| format!("{name}={value}"));
+        assert_eq!(
+            told(1 << 30),
+            [
+                "BOT_MEMORY_LIMIT=1073741824",
+                "JAVA_TOOL_OPTIONS=-Xmx512m",
+                "NODE_OPTIONS=--max-old-space-size=512",
+                "DOTNET_GCHeapHardLimit=30000000",
+            ]
+        );
+        // Less than a runtime needs to listen is the bot's own affair.
+        assert_eq!(
+            told(2 << 20),
+            [
+                "BOT_MEMORY_LIMIT=2097152",
+                "JAVA_TOOL_OPTIONS=-Xmx32m",
+                "NODE_OPTIONS=--max-old-space-size=32",
+                "DOTNET_GCHeapHardLimit=2000000",
+            ]
+        );
+    }
 }

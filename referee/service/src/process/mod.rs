@@ -15,5 +15,5 @@ pub use launch::{BotContainer, BotResource, BotSandbox, Launch, StartError};
 pub use logs::LOG_LIMIT;
 pub use memory::{MemoryGauge, MemoryOptions};
 pub use socket::folder_for_a_socket;
-pub(crate) use watch::post_mortem;
+pub(crate) use watch::judged;
 pub use watch::{BotProcess, STOP_GRACE, StopReport};

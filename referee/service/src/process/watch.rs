@@ -10,6 +10,7 @@ use nix::{
     unistd::Pid,
 };
 use referee_core::Foul;
+use referee_games::SeatReply;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -18,13 +19,13 @@ use super::{
     cleanup::OwnFolder,
     group::{LEAVE_GRACE, LeftBehind, ProcessGroup},
     logs::{LastLines, OutputReaders},
-    memory::{MemoryEnd, MemoryWatch},
+    memory::{MemoryEnd, MemoryWall, MemoryWatch},
 };
 use crate::{
     address::Address,
     connection::Broken,
     proc::OrShortage,
-    shortage::{Shortage, no_walls},
+    shortage::{Shortage, lost_walls, no_walls},
     still::Still,
 };
 
@@ -45,6 +46,7 @@ pub struct BotProcess {
     stop: CancellationToken,
     stop_requests: mpsc::Sender<StopRequest>,
     still: Option<Arc<Still>>,
+    wall: Option<MemoryWall>,
 }
 
 /// The numbers of a bot's processes.
@@ -98,6 +100,7 @@ impl BotProcess {
         let stop = CancellationToken::new();
         let (stop_requests, requested) = mpsc::channel(1);
         let still = resources.still.clone();
+        let wall = resources.child.memory_wall().cloned();
         tokio::spawn(resources.watch_over(memory, stop.clone(), requested, ended));
         Self {
             ids,
@@ -107,6 +110,7 @@ impl BotProcess {
             stop,
             stop_requests,
             still,
+            wall,
         }
     }
 
@@ -152,13 +156,35 @@ impl BotProcess {
         self.end.has_changed().is_err()
     }
 
+    /// Number of its processes that the system has killed so far since they took too much memory.
+    pub(crate) fn memory_kills(&self) -> u64 {
+        self.wall.as_ref().map_or(0, MemoryWall::kills)
+    }
+
+    /// The foul of too much memory, if more of its processes were killed for that than before.
+    fn exceeded(&self, kills_before: u64) -> Option<Foul> {
+        let wall = self.wall.as_ref()?;
+        wall.exceeded(kills_before).map(Foul::from)
+    }
+
+    /// The foul of a bot to which no connection can be made, for this reason.
+    #[must_use]
+    pub fn not_connected(&self, detail: String) -> Foul {
+        self.exceeded(0).unwrap_or(Foul::NoStart { detail })
+    }
+
     /// The foul of a bot whose connection broke: how the process ended, if it ends within a
     /// moment.
     ///
     /// # Errors
     ///
-    /// It ended for a reason that is not the bot's: its engine is gone, for instance.
+    /// It ended for a reason that is not the bot's: its engine is gone, for instance, or the
+    /// process of ours that stands for it was killed.
     pub async fn post_mortem(&self, broken: String) -> Result<Foul, Shortage> {
+        self.broken(0, broken).await
+    }
+
+    async fn broken(&self, kills_before: u64, broken: String) -> Result<Foul, Shortage> {
         let mut end = self.end.clone();
         let grace = if self.ids.is_container {
             CONTAINER_DEATH_GRACE
@@ -171,16 +197,17 @@ impl BotProcess {
             _ => None,
         };
         let how = match end {
-            Some(ProcessEnd::Memory { peak, limit }) => {
-                return Ok(Foul::MemoryExceeded { peak, limit });
-            }
+            Some(ProcessEnd::Memory(peak)) => return Ok(peak.into()),
             Some(ProcessEnd::NoWalls(why)) => return Err(no_walls(why)),
+            Some(ProcessEnd::Lost(why)) => return Err(lost_walls(why)),
             Some(end) => end.describe(),
             None => broken,
         };
-        Ok(Foul::Crashed {
-            detail: Foul::evidence(self.last_lines.after(how)),
-        })
+        Ok(self
+            .exceeded(kills_before)
+            .unwrap_or_else(|| Foul::Crashed {
+                detail: Foul::evidence(self.last_lines.after(how)),
+            }))
     }
 
     /// Asks its group to stop, and kills it if it does not within [`STOP_GRACE`].
@@ -235,7 +262,7 @@ impl Resources {
         let end = tokio::select! {
             biased;
             end = watched => match end {
-                MemoryEnd::Exceeded { added: peak, limit } => ProcessEnd::Memory { peak, limit },
+                MemoryEnd::Exceeded(peak) => ProcessEnd::Memory(peak),
                 MemoryEnd::Unmeasured(shortage) => ProcessEnd::NoWalls(shortage.to_string()),
             },
             () = stop.cancelled() => {
@@ -324,20 +351,35 @@ impl Resources {
     }
 }
 
-/// The foul of a bot whose connection broke, with the process if we started it.
+/// The reply of a bot, with the reason for a failure: the only place where one is judged by what
+/// became of the process, if we started it. `kills_before` is what
+/// [`BotProcess::memory_kills`] said when the game began: a bot may go on without a process that it
+/// has lost in an earlier one.
 ///
 /// # Errors
 ///
-/// That was not the bot's fault.
-pub(crate) async fn post_mortem(
+/// It has failed, and that was not the bot's fault.
+pub(crate) async fn judged(
     process: Option<&BotProcess>,
-    broken: Broken,
-) -> Result<Foul, Shortage> {
-    match (broken, process) {
-        (Broken::ByUs(shortage), _) => Err(shortage),
-        (Broken::ByBot(how), Some(process)) => process.post_mortem(how).await,
-        (Broken::ByBot(how), None) => Ok(Foul::Crashed {
+    kills_before: u64,
+    heard: Result<SeatReply, Broken>,
+) -> Result<SeatReply, Shortage> {
+    match (heard, process) {
+        (Err(Broken::ByUs(shortage)), _) => Err(shortage),
+        (Err(Broken::ByBot(how)), Some(process)) => {
+            process.broken(kills_before, how).await.map(SeatReply::Foul)
+        }
+        (Err(Broken::ByBot(how)), None) => Ok(SeatReply::Foul(Foul::Crashed {
             detail: Foul::evidence(format!("the connection broke: {how}")),
-        }),
+        })),
+        // A bot that has lost a process says so, hangs up, or waits for it for ever.
+        (
+            Ok(
+                failed @ (SeatReply::Nothing
+                | SeatReply::Foul(Foul::ErrorStatus { .. } | Foul::HungUp)),
+            ),
+            Some(process),
+        ) => Ok((process.exceeded(kills_before)).map_or(failed, SeatReply::Foul)),
+        (Ok(heard), _) => Ok(heard),
     }
 }
