@@ -1,23 +1,48 @@
 //! Hints for the author of a bot that did not start: what may have been overlooked.
 
 use std::{
+    env,
+    ffi::OsString,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
 use referee_core::Foul;
+use referee_sandbox::{
+    ModulePlace, Program, find_module, has_carriage_return, is_package_variable,
+};
 
-use crate::{Entry, Reach};
+use crate::{Entry, Reach, machine_label, needs::kind_of_machine};
 
 /// A mistake that the author of a bot may have overlooked, as data: the caller puts it into words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// The program is a file that the system does not execute.
+    /// The program is a file that may not be executed.
     NotExecutable {
         /// The file, as it was written.
         file: PathBuf,
         /// The program that runs such files, by the end of their names: `python3`.
         interpreter: Option<&'static str>,
+    },
+    /// The program is a file that may be executed, and that does not say what executes it.
+    NoInterpreter {
+        /// The file, as it was written.
+        file: PathBuf,
+        /// The program that runs such files, by the end of their names: `python3`.
+        interpreter: Option<&'static str>,
+    },
+    /// The program is compiled for another kind of machine.
+    OtherMachine {
+        /// The file, as it was written.
+        file: PathBuf,
+        /// That kind: `linux-aarch64`.
+        compiled_for: String,
+    },
+    /// The first line of the program ends in a carriage return, which is taken for a part of
+    /// the interpreter's name.
+    CarriageReturn {
+        /// The file, as it was written.
+        file: PathBuf,
     },
     /// The program is looked for in `PATH`; a file of this name lies in the folder that bots
     /// are run in.
@@ -25,12 +50,14 @@ pub enum Hint {
         /// The file, as it was written.
         file: PathBuf,
     },
-    /// The python that ran it lacks a package.
-    MissingPackage {
+    /// The python that ran it did not find a module.
+    MissingModule {
         /// The program that was started, as it was written.
-        python: PathBuf,
-        /// The name of the package.
-        package: String,
+        program: PathBuf,
+        /// The name of the module, with those of the packages that it is in.
+        module: String,
+        /// Where it is all the same.
+        place: Option<ModulePlace>,
     },
     /// It took too much memory, and the runtime that it was started with has an option for how
     /// large its heap may become.
@@ -51,17 +78,28 @@ const HEAPS: [(&str, &str, &str); 2] =
 /// folder that bots are run in.
 #[must_use]
 pub fn hint_for(foul: &Foul, entry: &Entry, directory: &Path) -> Option<Hint> {
-    let Reach::Program { program, .. } = entry.launcher().reach() else {
+    let Reach::Program { program, arguments } = entry.launcher().reach() else {
         return None;
     };
     match foul {
         Foul::Unreachable { detail } => not_started(program, detail, directory),
         Foul::NoStart { detail } | Foul::Crashed { detail } => {
+            // What `env` ends with where it does not find the program that it is to start.
+            const NOT_FOUND: &str = "exited with code 127";
+            if detail.starts_with(NOT_FOUND) && has_carriage_return(&directory.join(&program)) {
+                return Some(Hint::CarriageReturn { file: program });
+            }
             // As Python says it: No module named 'numpy'.
-            let (_, package) = detail.split_once("No module named '")?;
-            let package = package.split(['\'', '.']).next()?.to_owned();
-            let python = program;
-            Some(Hint::MissingPackage { python, package })
+            let (_, module) = detail.split_once("No module named '")?;
+            let (module, _) = module.split_once('\'')?;
+            // The files of an archive are elsewhere; a package that lacks a module was found.
+            let is_known = entry.launcher().archive().is_none() && !module.contains('.');
+            let place = is_known.then(|| place(&program, arguments, directory, module));
+            Some(Hint::MissingModule {
+                module: module.to_owned(),
+                place: place.flatten(),
+                program,
+            })
         }
         Foul::MemoryExceeded { limit, .. } => {
             let name = program.file_name()?.to_str()?;
@@ -74,16 +112,41 @@ pub fn hint_for(foul: &Foul, entry: &Entry, directory: &Path) -> Option<Hint> {
     }
 }
 
+/// The place of a module that a program started here did not find.
+fn place(
+    program: &Path,
+    arguments: Vec<OsString>,
+    directory: &Path,
+    module: &str,
+) -> Option<ModulePlace> {
+    let is_needed = |name: &OsString| name == "PATH" || is_package_variable(name);
+    let program = Program {
+        path: program.to_owned(),
+        arguments,
+        directory: Some(directory.to_owned()),
+        environment: env::vars_os().filter(|(name, _)| is_needed(name)).collect(),
+        home: env::home_dir(),
+        ..Program::default()
+    };
+    find_module(&program, module)
+}
+
 fn not_started(file: PathBuf, detail: &str, directory: &Path) -> Option<Hint> {
     let metadata = directory.join(&file).metadata().ok()?;
     if !metadata.is_file() {
         return None;
     }
-    // ENOEXEC, in words.
-    let is_no_program = detail.contains("Exec format error");
-    if metadata.permissions().mode() & 0o111 == 0 || is_no_program {
-        let interpreter = interpreter(&file);
+    let interpreter = interpreter(&file);
+    if metadata.permissions().mode() & 0o111 == 0 {
         return Some(Hint::NotExecutable { file, interpreter });
+    }
+    // ENOEXEC, in words.
+    if detail.contains("Exec format error") {
+        let compiled_for = kind_of_machine(&directory.join(&file));
+        return match compiled_for.filter(|kind| *kind != machine_label()) {
+            Some(compiled_for) => Some(Hint::OtherMachine { file, compiled_for }),
+            None => Some(Hint::NoInterpreter { file, interpreter }),
+        };
     }
     (file.components().count() == 1).then_some(Hint::NotInPath { file })
 }
@@ -161,17 +224,88 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_package_is_named_with_the_python_that_lacks_it() {
-        let foul = Foul::NoStart {
-            detail: "exited with code 1 before it listened; its last words: \
-                     ModuleNotFoundError: No module named 'bot_arena.games'"
-                .to_owned(),
+    fn a_file_that_does_not_say_what_runs_it_and_one_for_another_machine_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = Foul::Unreachable {
+            detail: "could not start: Exec format error (os error 8)".to_owned(),
         };
-        let expected = Hint::MissingPackage {
-            python: "venv/bin/python".into(),
-            package: "bot_arena".to_owned(),
+        let mut foreign = b"\x7fELF\x02\x01\x01".to_vec();
+        foreign.resize(64, 0);
+        foreign[18] = 22;
+        let file = PathBuf::from("./bot.py");
+        for (text, expected) in [
+            (
+                b"print()".to_vec(),
+                Hint::NoInterpreter {
+                    file: file.clone(),
+                    interpreter: Some("python3"),
+                },
+            ),
+            (
+                foreign,
+                Hint::OtherMachine {
+                    file: file.clone(),
+                    compiled_for: "linux-s390x".to_owned(),
+                },
+            ),
+        ] {
+            let program = folder.path().join("bot.py");
+            fs::write(&program, text).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            let found = hint("exec:./bot.py", &refused, folder.path());
+            assert_eq!(found, Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_carriage_return_is_named_where_env_did_not_find_its_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let foul = |code: i32| Foul::NoStart {
+            detail: format!("exited with code {code} before it listened; its last words: env: …"),
         };
-        let found = hint("exec:venv/bin/python bot.py", &foul, Path::new("."));
-        assert_eq!(found, Some(expected));
+        let file = PathBuf::from("./bot.py");
+        let expected = Some(Hint::CarriageReturn { file });
+        for (text, code, expected) in [
+            ("#!/usr/bin/env python3\r\nprint()\r\n", 127, expected),
+            ("#!/usr/bin/env python3\r\nprint()\r\n", 1, None),
+            ("#!/usr/bin/env pythn3\nprint()\n", 127, None),
+        ] {
+            fs::write(folder.path().join("bot.py"), text).unwrap();
+            let found = hint("exec:./bot.py", &foul(code), folder.path());
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_module_is_named_with_the_place_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let foul = |module: &str| Foul::NoStart {
+            detail: format!(
+                "exited with code 1 before it listened; its last words: \
+                 ModuleNotFoundError: No module named '{module}'"
+            ),
+        };
+        fs::create_dir(folder.path().join("mine")).unwrap();
+        for name in ["mine/bot.py", "kit_of_mine.py"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let near = ModulePlace::Near {
+            folder: folder.path().canonicalize().unwrap(),
+            is_shared: false,
+        };
+        for (module, place) in [
+            ("kit_of_mine", Some(near)),
+            // This one was found, and it is no package.
+            ("kit_of_mine.games", None),
+            ("no_such_module", None),
+        ] {
+            let expected = Hint::MissingModule {
+                program: "python3".into(),
+                module: module.to_owned(),
+                place,
+            };
+            let found = hint("exec:python3 mine/bot.py", &foul(module), folder.path());
+            assert_eq!(found, Some(expected));
+        }
     }
 }

@@ -31,4 +31,5 @@ pub use launcher::{Launcher, Reach, Scheme, Schemes, SpecReader, Trust};
 pub use needs::{has_program, is_label, machine_label, needs_of_file};
 pub use neighbours::{SharedFolder, shared_folders};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};
+pub use referee_sandbox::{ModulePlace, without_returns};
 pub use running::{NotRunning, RunningBot};

@@ -39,15 +39,22 @@ pub fn has_program(name: &str) -> bool {
 /// interpreter where it is a script.
 #[must_use]
 pub fn needs_of_file(file: &Path) -> Option<String> {
-    let mut head = Vec::new();
-    open_input(file)
-        .ok()?
-        .take(HEAD)
-        .read_to_end(&mut head)
-        .ok()?;
+    let head = head(file)?;
     compiled_for(&head)
         .or_else(|| interpreter(&head))
         .filter(|label| is_label(label))
+}
+
+/// The kind of machine that a file is compiled for, as a label; none where it is not compiled.
+pub(crate) fn kind_of_machine(file: &Path) -> Option<String> {
+    compiled_for(&head(file)?)
+}
+
+fn head(file: &Path) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    let opened = open_input(file).ok()?;
+    opened.take(HEAD).read_to_end(&mut head).ok()?;
+    Some(head)
 }
 
 /// The kind of machine that an ELF file is for (System V ABI, chapter 4).

@@ -30,6 +30,7 @@ use nix::{
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use crate::{
+    absent::absent_interpreter,
     bubblewrap::USER,
     channel::{Channel, Received},
     is_lack, landlock,
@@ -255,7 +256,11 @@ fn restrict_and_start(
         .stdin(Stdio::null());
     let child = command.spawn().map_err(|error| {
         let program = plan.program.display();
-        let why = format!("could not start {program}: {error}");
+        let absent = (error.kind() == io::ErrorKind::NotFound)
+            .then(|| absent_interpreter(&plan.program, Path::new(".")))
+            .flatten();
+        let reason = absent.unwrap_or_else(|| error.to_string());
+        let why = format!("could not start {program}: {reason}");
         if is_lack(&error) {
             NotStarted::System(io::Error::new(error.kind(), why))
         } else {

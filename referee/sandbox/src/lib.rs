@@ -17,6 +17,7 @@
 //! What holds is a value, [`Walls`]. Nothing falls away in silence: a wall that held when
 //! it was probed and cannot be built later is an error of that start.
 
+mod absent;
 mod bubblewrap;
 mod calls;
 mod cgroup;
@@ -27,10 +28,12 @@ mod lack;
 mod landlock;
 mod limits;
 mod machine;
+mod modules;
 mod monitor;
 mod mounts;
 mod network;
 mod own;
+mod packages;
 mod plan;
 mod proc;
 mod program;
@@ -42,10 +45,13 @@ mod view;
 mod walls;
 
 pub use crate::{
+    absent::{absent_interpreter, has_carriage_return, without_returns},
     cgroup::{Cgroup, Creator, Freezer, MemoryKills},
     enter::enter,
     lack::is_lack,
     limits::ResourceLimits,
+    modules::{ModulePlace, find_module},
+    packages::is_package_variable,
     plan::{LeftProcess, ProgramEnd},
     program::Program,
     sandbox::{PrepareError, Reexec, Sandbox, SandboxError, SandboxMode},

@@ -23,6 +23,8 @@ pub struct Program {
     /// gets without being named here. Files that their values name are visible, as those of
     /// arguments are.
     pub environment: Vec<(OsString, OsString)>,
+    /// The home of the user who has installed the packages of its language, which are visible.
+    pub home: Option<PathBuf>,
     /// More files and folders that it may read.
     pub readable: Vec<PathBuf>,
     /// Files and folders that it must not see, also where a folder is visible that has

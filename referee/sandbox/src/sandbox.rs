@@ -4,8 +4,11 @@ use std::{
     collections::BTreeSet,
     env,
     ffi::{OsStr, OsString},
-    io,
-    os::{fd::OwnedFd, unix::net::UnixStream},
+    fs, io,
+    os::{
+        fd::OwnedFd,
+        unix::{fs::symlink, net::UnixStream},
+    },
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Duration,
@@ -379,6 +382,10 @@ impl Sandbox {
         {
             let private = TempDir::with_prefix("arena-bot-")?;
             let grants = view.grants_alone(private.path());
+            for (link, target) in view.home_links(private.path()) {
+                link.parent().map_or(Ok(()), fs::create_dir_all)?;
+                symlink(target, link)?;
+            }
             (Vec::new(), grants, Some(private))
         } else {
             let entries = view.entries(&program.limits);
@@ -477,7 +484,7 @@ fn needs_namespaces() -> [Wall; 5] {
     ]
 }
 
-fn search_path(program: &Program) -> OsString {
+pub(crate) fn search_path(program: &Program) -> OsString {
     let given = program.environment.iter().find(|(name, _)| name == "PATH");
     given
         .map(|(_, path)| path.clone())

@@ -15,7 +15,13 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{limits::ResourceLimits, machine::MACHINE, program::Program, secret};
+use crate::{
+    limits::ResourceLimits,
+    machine::MACHINE,
+    packages::{self, PackagePlace, Start},
+    program::Program,
+    secret,
+};
 
 /// The private folder of a program in namespaces of its own, its home too.
 pub(crate) const PRIVATE: &str = "/tmp";
@@ -129,6 +135,10 @@ pub(crate) struct SandboxView {
     /// The folder that it runs in.
     pub(crate) directory: PathBuf,
     visible: Vec<PathBuf>,
+    /// Folders and files of packages, which are shown as those of the system are.
+    packages: Vec<PathBuf>,
+    /// Paths below its home that lead to some of them.
+    home_links: Vec<(PathBuf, PathBuf)>,
     links: Vec<(PathBuf, PathBuf)>,
     passed: BTreeSet<PathBuf>,
     hidden: Vec<PathBuf>,
@@ -141,31 +151,9 @@ impl SandboxView {
     /// # Errors
     /// Where the program, its folder or a readable path is not there.
     pub(crate) fn of(program: &Program, homes: &Homes, path: &OsStr) -> io::Result<Self> {
-        let start = match &program.directory {
-            Some(directory) => fs::canonicalize(directory)
-                .map_err(|error| about("could not find its folder", directory, &error))?,
-            None => env::current_dir()?,
-        };
-        let mut search = VisibleSearch {
-            homes,
-            path,
-            start: &start,
-            visible: BTreeSet::new(),
-            links: Vec::new(),
-            passed: BTreeSet::new(),
-            runtimes: BTreeSet::new(),
-            named: BTreeSet::new(),
-        };
-        let file = search
-            .find(&program.path)
-            .ok_or_else(|| not_found(&program.path))?;
-        search.add_program(&file, 0)?;
-        for argument in &program.arguments {
-            search.add_argument(argument);
-        }
-        for (_, value) in &program.environment {
-            search.add_argument(value);
-        }
+        let start = start_folder(program)?;
+        let homes = &homes.and(program.home.as_deref());
+        let mut search = VisibleSearch::of(program, homes, path, &start)?;
         for readable in &program.readable {
             search
                 .add_exactly(readable)
@@ -181,12 +169,16 @@ impl SandboxView {
         {
             search.visible.insert(start.clone());
         }
+        search.add_packages(program);
         let VisibleSearch {
             visible,
             links,
             passed,
             runtimes,
             named,
+            packages,
+            mut home_links,
+            program: file,
             ..
         } = search;
         let mut hidden: Vec<PathBuf> = program
@@ -204,9 +196,16 @@ impl SandboxView {
         hidden.sort();
         hidden.dedup();
         let visible = without_nested(visible, &hidden);
+        home_links.retain(|(_, target)| !is_below_any(target, &hidden));
+        let packages = packages
+            .into_iter()
+            .filter(|path| !is_below_any(path, &visible) && !is_below_any(path, &hidden));
+        let packages = without_nested(packages.collect(), &[]);
         let mut links: Vec<(PathBuf, PathBuf)> = links
             .into_iter()
-            .filter(|(link, _)| !is_system(link) && !is_below_any(link, &visible))
+            .filter(|(link, _)| {
+                !is_system(link) && !is_below_any(link, &visible) && !is_below_any(link, &packages)
+            })
             .collect();
         links.sort();
         links.dedup();
@@ -215,13 +214,17 @@ impl SandboxView {
             .as_ref()
             .map(fs::canonicalize)
             .transpose()?;
-        let above_any = visible.iter().any(|path| path.starts_with(&start));
-        let seen = is_system(&start) || is_below_any(&start, &visible) || above_any;
+        let mut shown = visible.iter().chain(&packages);
+        let seen = is_system(&start)
+            || passed.contains(&start)
+            || shown.any(|path| start.starts_with(path) || path.starts_with(&start));
         let directory = if seen { start } else { PRIVATE.into() };
         Ok(Self {
             program: file,
             directory,
             visible,
+            packages,
+            home_links,
             links,
             passed,
             hidden,
@@ -271,6 +274,9 @@ impl SandboxView {
             entries.push(ViewEntry::Link { path, target });
         }
         entries.extend(self.visible.iter().cloned().map(ViewEntry::Own));
+        entries.extend(self.packages.iter().cloned().map(ViewEntry::ReadOnly));
+        let home_links = self.home_links(Path::new(PRIVATE));
+        entries.extend(home_links.map(|(path, target)| ViewEntry::Link { path, target }));
         entries.extend(self.socket_folder.iter().map(|outside| ViewEntry::Socket {
             path: SOCKETS.into(),
             outside: outside.clone(),
@@ -286,6 +292,21 @@ impl SandboxView {
         entries
     }
 
+    /// The links from its home to folders of packages, where this is its home.
+    pub(crate) fn home_links(&self, home: &Path) -> impl Iterator<Item = (PathBuf, PathBuf)> {
+        let links = self
+            .home_links
+            .iter()
+            .map(move |(below_home, target)| (home.join(below_home), target.clone()));
+        // Something may be shown at the very path.
+        let (visible, links_shown) = (&self.visible, &self.links);
+        links.filter(move |(link, _)| {
+            let meets = |path: &PathBuf| path.starts_with(link) || link.starts_with(path);
+            let mut shown = visible.iter().chain(&self.packages);
+            !shown.any(meets) && !links_shown.iter().any(|(path, _)| meets(path))
+        })
+    }
+
     /// True if a hidden path lies in another one, and nothing that is shown is between them: then
     /// it is gone with the other one.
     fn is_masked_with_another(&self, path: &Path) -> bool {
@@ -297,7 +318,7 @@ impl SandboxView {
 
     /// True if a path is in what is shown of the machine.
     fn shows(&self, path: &Path) -> bool {
-        is_system(path) || is_below_any(path, &self.visible)
+        is_system(path) || is_below_any(path, &self.visible) || is_below_any(path, &self.packages)
     }
 
     /// The access that landlock gives where the mounts are the first wall.
@@ -332,7 +353,7 @@ impl SandboxView {
             .chain(MACHINE)
             .map(PathBuf::from)
             .filter_map(|path| fs::canonicalize(path).ok())
-            .chain(self.visible.iter().cloned());
+            .chain(self.visible.iter().chain(&self.packages).cloned());
         for path in shown {
             self.grant_around_hidden(path, &mut grants);
         }
@@ -398,9 +419,18 @@ impl Homes {
         Self(homes)
     }
 
+    /// These and another one.
+    pub(crate) fn and(&self, home: Option<&Path>) -> Self {
+        let more = home
+            .into_iter()
+            .flat_map(|home| [Some(home.to_owned()), fs::canonicalize(home).ok()]);
+        Self(self.0.iter().cloned().chain(more.flatten()).collect())
+    }
+
     /// True if a folder holds more than one program's files: a home, a folder of settings in it,
-    /// the system's temporary folders, or a folder that any of these is in.
-    fn is_shared(&self, folder: &Path) -> bool {
+    /// the system's temporary folders, or a folder that any of these is in. An environment of
+    /// Python is one program's, though it often is a hidden folder of a home.
+    pub(crate) fn is_shared(&self, folder: &Path) -> bool {
         const SHARED: &[&str] = &[
             "/boot", "/dev", "/dev/shm", "/home", "/media", "/mnt", "/proc", "/run", "/srv",
             "/sys", "/tmp", "/var", "/var/lib", "/var/run", "/var/tmp",
@@ -420,8 +450,9 @@ impl Homes {
             let second = names.next();
             match first {
                 Some(name) if RUNTIMES.iter().any(|runtime| name == OsStr::new(runtime)) => false,
+                Some(name) if name == ".local" => second.is_none() || names.next().is_none(),
                 Some(name) if name.as_bytes().starts_with(b".") => {
-                    second.is_none() || (name == ".local" && names.next().is_none())
+                    second.is_none() && !folder.join(ENVIRONMENT).is_file()
                 }
                 _ => false,
             }
@@ -430,7 +461,7 @@ impl Homes {
 }
 
 /// Collects what must be visible.
-struct VisibleSearch<'a> {
+pub(crate) struct VisibleSearch<'a> {
     homes: &'a Homes,
     path: &'a OsStr,
     start: &'a Path,
@@ -442,9 +473,54 @@ struct VisibleSearch<'a> {
     runtimes: BTreeSet<PathBuf>,
     /// The files that are named.
     named: BTreeSet<PathBuf>,
+    /// The program's own file.
+    program: PathBuf,
+    /// The programs that start it, with the links that lead to them.
+    programs: BTreeSet<PathBuf>,
+    packages: BTreeSet<PathBuf>,
+    home_links: Vec<(PathBuf, PathBuf)>,
 }
 
-impl VisibleSearch<'_> {
+impl<'a> VisibleSearch<'a> {
+    /// What a program and its arguments and variables name.
+    ///
+    /// # Errors
+    /// Where the program is not there.
+    pub(crate) fn of(
+        program: &Program,
+        homes: &'a Homes,
+        path: &'a OsStr,
+        start: &'a Path,
+    ) -> io::Result<Self> {
+        let mut search = VisibleSearch {
+            homes,
+            path,
+            start,
+            visible: BTreeSet::new(),
+            links: Vec::new(),
+            passed: BTreeSet::new(),
+            runtimes: BTreeSet::new(),
+            named: BTreeSet::new(),
+            program: PathBuf::new(),
+            programs: BTreeSet::new(),
+            packages: BTreeSet::new(),
+            home_links: Vec::new(),
+        };
+        let file = search
+            .find(&program.path)
+            .ok_or_else(|| not_found(&program.path))?;
+        search.add_program(&file, 0)?;
+        for argument in &program.arguments {
+            search.add_argument(argument);
+            search.add_started(argument);
+        }
+        for (_, value) in &program.environment {
+            search.add_argument(value);
+        }
+        search.program = file;
+        Ok(search)
+    }
+
     /// The file of a program, as `execvp` finds it.
     fn find(&self, program: &Path) -> Option<PathBuf> {
         if program.as_os_str().as_bytes().contains(&b'/') {
@@ -456,11 +532,16 @@ impl VisibleSearch<'_> {
             .find(|file| is_executable(file))
     }
 
-    /// A program, and what the first line of a script names.
+    /// A program, and what the first line of a script names, or an environment as its base.
     fn add_program(&mut self, file: &Path, depth: usize) -> io::Result<()> {
-        let real = self.add_file(file)?;
+        let (real, links) = self.add_file(file)?;
+        self.programs.insert(real.clone());
+        self.programs.extend(links);
         if depth > 3 {
             return Ok(());
+        }
+        for base in bases(file) {
+            self.add_program(&base, depth + 1)?;
         }
         for interpreter in interpreters(&real) {
             if let Some(file) = self.find(&interpreter) {
@@ -468,6 +549,72 @@ impl VisibleSearch<'_> {
             }
         }
         Ok(())
+    }
+
+    /// An argument may be a program that this one starts, as in `nice python3 bot.py`.
+    fn add_started(&mut self, argument: &OsStr) {
+        let is_path = argument.as_bytes().contains(&b'/');
+        if !is_path && !packages::is_of_a_runtime(argument) {
+            return;
+        }
+        if let Some(file) = self
+            .find(Path::new(argument))
+            .filter(|file| is_executable(file))
+        {
+            // That fails for what can't be started either.
+            let _ = self.add_program(&file, 1);
+        }
+    }
+
+    /// The places of packages of the runtimes that start it.
+    pub(crate) fn package_places(&self, program: &Program) -> Vec<PackagePlace> {
+        let programs: Vec<PathBuf> = self.programs.iter().cloned().collect();
+        packages::places(&Start {
+            programs: &programs,
+            named: self.named().collect(),
+            folder: self.start,
+            environment: &program.environment,
+            home: program.home.as_deref(),
+        })
+    }
+
+    /// The files that are named, without links.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Path> {
+        self.named.iter().map(PathBuf::as_path)
+    }
+
+    /// What the runtimes that start it read of packages.
+    fn add_packages(&mut self, program: &Program) {
+        let found = self.package_places(program);
+        let home = program.home.as_ref();
+        let home = home.and_then(|home| fs::canonicalize(home).ok());
+        for PackagePlace { path, below_home } in found {
+            // One that can't be read is none.
+            let Ok(Resolved { real, .. }) = self.resolve(&path) else {
+                continue;
+            };
+            // A link there may lead anywhere.
+            let is_the_very_place = below_home
+                .as_ref()
+                .zip(home.as_ref())
+                .is_some_and(|(below_home, home)| home.join(below_home) == real);
+            if is_special(&real) || (self.homes.is_shared(&real) && !is_the_very_place) {
+                continue;
+            }
+            if !is_system(&real) {
+                let is_above = below_home.is_none()
+                    && real
+                        .parent()
+                        .is_some_and(|above| self.start.starts_with(above));
+                if is_above {
+                    // It is looked for from there on.
+                    self.passed.insert(self.start.to_owned());
+                }
+                self.packages.insert(real.clone());
+            }
+            let links = below_home.map(|below_home| (below_home, real));
+            self.home_links.extend(links);
+        }
     }
 
     /// An argument may be a path, a list of them, or end in one.
@@ -488,7 +635,10 @@ impl VisibleSearch<'_> {
             }
             // That fails for what is no path, or names a folder that nobody can read.
             for part in env::split_paths(text).filter(|part| !part.as_os_str().is_empty()) {
-                let path = self.start.join(part);
+                // All archives of a folder, in a class path.
+                let folder = part.parent().filter(|_| part.ends_with("*"));
+                let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+                let path = self.start.join(folder.unwrap_or(&part));
                 if path.is_dir() {
                     let _ = self.add_folder(&path);
                 } else if path.exists() {
@@ -504,14 +654,15 @@ impl VisibleSearch<'_> {
         }
     }
 
-    fn add_file(&mut self, file: &Path) -> io::Result<PathBuf> {
+    /// Gives the file without links, and the links that stand for it.
+    fn add_file(&mut self, file: &Path) -> io::Result<(PathBuf, Vec<PathBuf>)> {
         let Resolved { ends, real, .. } = self.resolve(file)?;
         for end in ends.iter().chain([&real]) {
             let shown = self.what_to_show(end);
             self.show(shown);
         }
         self.named.insert(real.clone());
-        Ok(real)
+        Ok((real, ends))
     }
 
     fn add_folder(&mut self, folder: &Path) -> io::Result<()> {
@@ -537,8 +688,7 @@ impl VisibleSearch<'_> {
     }
 
     fn show(&mut self, path: PathBuf) {
-        let special = ["/proc", "/sys", "/dev"];
-        if !is_system(&path) && !special.iter().any(|folder| path.starts_with(folder)) {
+        if !is_system(&path) && !is_special(&path) {
             self.visible.insert(path);
         }
     }
@@ -547,7 +697,7 @@ impl VisibleSearch<'_> {
     /// folder that it lies in, or the file alone where that is not one program's.
     fn what_to_show(&mut self, file: &Path) -> PathBuf {
         const PROGRAMS: &[&str] = &["bin", "sbin", "libexec", "shims"];
-        const INSTALLED: &[&str] = &["lib", "lib64", "libexec", "pyvenv.cfg"];
+        const INSTALLED: &[&str] = &["lib", "lib64", "libexec", ENVIRONMENT];
         let Some(folder) = file.parent() else {
             return file.to_owned();
         };
@@ -627,6 +777,18 @@ fn names(path: &Path) -> VecDeque<OsString> {
         .collect()
 }
 
+/// The folder that a program is started in, without links.
+///
+/// # Errors
+/// Where it is not there.
+pub(crate) fn start_folder(program: &Program) -> io::Result<PathBuf> {
+    match &program.directory {
+        Some(directory) => fs::canonicalize(directory)
+            .map_err(|error| about("could not find its folder", directory, &error)),
+        None => env::current_dir(),
+    }
+}
+
 /// True if a folder has a file in which programs look for what they are to run.
 fn says_what_to_run(folder: &Path) -> bool {
     const NAMES: &[&str] = &[
@@ -646,16 +808,54 @@ fn says_what_to_run(folder: &Path) -> bool {
     NAMES.iter().any(|name| folder.join(name).is_file())
 }
 
+/// The file that an environment of Python has (PEP 405).
+const ENVIRONMENT: &str = "pyvenv.cfg";
+
+/// The programs of the Python that an environment is made of, where this is the environment's.
+/// Most often it is a link to one of them, but it may be a copy.
+fn bases(program: &Path) -> Vec<PathBuf> {
+    let Some((folder, name)) = program.parent().zip(program.file_name()) else {
+        return Vec::new();
+    };
+    let above = folder.parent().into_iter();
+    let Some(text) = above.map(|folder| head(&folder.join(ENVIRONMENT))).next() else {
+        return Vec::new();
+    };
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let lines = text.lines().filter_map(|line| line.split_once('='));
+    let mut homes = lines.filter(|(key, _)| key.trim().eq_ignore_ascii_case("home"));
+    let Some((_, home)) = homes.next() else {
+        return Vec::new();
+    };
+    let home = Path::new(home.trim());
+    // What it is called there is not said.
+    let files = [home.join(name), home.join("python3")];
+    files
+        .into_iter()
+        .find(|file| file.exists())
+        .into_iter()
+        .collect()
+}
+
+/// The beginning of a file; nothing where it can't be read.
+fn head(file: &Path) -> Vec<u8> {
+    use std::io::Read as _;
+    const MOST: u64 = 4096;
+    let mut head = Vec::new();
+    if fs::metadata(file).is_ok_and(|data| data.is_file())
+        && let Ok(opened) = fs::File::open(file)
+        && opened.take(MOST).read_to_end(&mut head).is_err()
+    {
+        head.clear();
+    }
+    head
+}
+
 /// The programs that the first line of a script names.
 fn interpreters(script: &Path) -> Vec<PathBuf> {
-    use std::io::Read as _;
-    let mut head = Vec::new();
-    let read = fs::File::open(script).and_then(|file| file.take(256).read_to_end(&mut head));
-    let Some(line) = read
-        .ok()
-        .and_then(|_| head.split(|byte| *byte == b'\n').next())
-        .and_then(|line| line.strip_prefix(b"#!"))
-    else {
+    let head = head(script);
+    let line = head.split(|byte| *byte == b'\n').next();
+    let Some(line) = line.and_then(|line| line.strip_prefix(b"#!")) else {
         return Vec::new();
     };
     let line = String::from_utf8_lossy(line).into_owned();
@@ -707,6 +907,12 @@ fn without_nested(visible: BTreeSet<PathBuf>, hidden: &[PathBuf]) -> Vec<PathBuf
 
 fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
+}
+
+/// True if a path is the kernel's, or a device.
+fn is_special(path: &Path) -> bool {
+    let special = ["/proc", "/sys", "/dev"];
+    special.iter().any(|folder| path.starts_with(folder))
 }
 
 fn is_below_any(path: &Path, folders: &[PathBuf]) -> bool {

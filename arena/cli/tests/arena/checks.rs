@@ -4,6 +4,8 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
 };
 
@@ -309,8 +311,134 @@ fn a_missing_package_is_named_with_the_python_that_lacks_it() {
     let text = out(&arena.run("check 'exec:python3 bot.py'"));
     fits_eighty_columns(&text);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says = "hint python3 has no package no_such_package: install it for that python";
+    let says = "hint python3 has no module no_such_package: install it for that python";
     assert!(words.contains(says), "{text}");
+}
+
+/// What a check says of a bot that does not start, in one line.
+fn said_of(arena: &Arena, spec: &str, variables: &[(&str, &Path)]) -> String {
+    let mut check = arena.command(&format!("check '{spec}' --quick"));
+    let output = check.envs(variables.iter().copied()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    let text = out(&output);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The folder below a home in which pip installs packages for the python of PATH.
+fn user_packages(home: &Path) -> PathBuf {
+    let code = "import sys; print(f'python{sys.version_info[0]}.{sys.version_info[1]}')";
+    let output = Command::new("python3").args(["-c", code]).output().unwrap();
+    let python = out(&output);
+    let packages = home.join(".local/lib").join(python.trim());
+    let packages = packages.join("site-packages");
+    fs::create_dir_all(&packages).unwrap();
+    packages
+}
+
+#[test]
+fn a_kit_that_pip_has_installed_for_the_user_is_found() {
+    for arena in [Arena::new(), Arena::new().without_walls()] {
+        let home = arena.path("home");
+        let kit = user_packages(&home).join("my_kit.py");
+        fs::write(kit, "raise SystemExit('the kit was found')").unwrap();
+        fs::write(arena.path("bot.py"), "import my_kit\n").unwrap();
+        let said = said_of(&arena, "exec:python3 bot.py", &[("HOME", &home)]);
+        assert!(said.contains("the kit was found"), "{said}");
+        assert!(!said.contains("hint"), "{said}");
+    }
+}
+
+#[test]
+fn a_kit_in_a_folder_that_the_sandbox_does_not_show_is_named_with_the_way_out() {
+    let arena = Arena::new();
+    let (home, project) = (arena.path("home"), arena.path("project"));
+    let line = user_packages(&home).join("__editable__.my_kit-1.pth");
+    fs::create_dir(&project).unwrap();
+    fs::write(line, project.to_str().unwrap()).unwrap();
+    let kit = "raise SystemExit('the kit was found')";
+    fs::write(project.join("my_kit.py"), kit).unwrap();
+    fs::write(arena.path("bot.py"), "import my_kit\n").unwrap();
+    let mut variables = vec![("HOME", &*home)];
+    let said = said_of(&arena, "exec:python3 bot.py", &variables);
+    let named = format!("PYTHONPATH={} arena", project.display());
+    assert!(
+        said.contains("hint my_kit is installed in editable mode"),
+        "{said}"
+    );
+    assert!(
+        said.replace(' ', "").contains(&named.replace(' ', "")),
+        "{said}"
+    );
+    // That is the way out.
+    variables.push(("PYTHONPATH", &project));
+    let said = said_of(&arena, "exec:python3 bot.py", &variables);
+    assert!(said.contains("the kit was found"), "{said}");
+    // Above its own folder.
+    fs::create_dir(arena.path("mine")).unwrap();
+    fs::rename(arena.path("bot.py"), arena.path("mine/bot.py")).unwrap();
+    fs::rename(project.join("my_kit.py"), arena.path("my_kit.py")).unwrap();
+    let said = said_of(&arena, "exec:python3 mine/bot.py", &variables[..1]);
+    assert!(said.contains("hint my_kit is in "), "{said}");
+    let above = arena.path("");
+    variables[1].1 = &above;
+    let said = said_of(&arena, "exec:python3 mine/bot.py", &variables);
+    assert!(said.contains("the kit was found"), "{said}");
+}
+
+#[test]
+fn a_first_line_that_names_no_program_is_named_with_the_way_out() {
+    for arena in [Arena::new(), Arena::new().without_walls()] {
+        for (text, expected) in [
+            (
+                "#!/bin/sh\r\nexit 3\r\n",
+                r"ends in a carriage return, so that its interpreter would be /bin/sh",
+            ),
+            (
+                "#!/usr/bin/env sh\r\nexit 3\r\n",
+                "hint the first line of ./bot ends in a carriage return",
+            ),
+            (
+                "#!/no/such/python3\n",
+                "names the interpreter /no/such/python3, which is not there",
+            ),
+        ] {
+            let bot = arena.path("bot");
+            fs::write(&bot, text).unwrap();
+            fs::set_permissions(&bot, fs::Permissions::from_mode(0o755)).unwrap();
+            let said = said_of(&arena, "exec:./bot", &[]);
+            assert!(said.contains(expected), "{said}");
+            assert!(
+                !said.contains("No such file or directory (os error"),
+                "{said}"
+            );
+            let mends = said.contains("sed -i 's/");
+            assert_eq!(mends, text.contains('\r'), "{said}");
+            if mends {
+                // What is to be typed mends it.
+                let typed = r"sed -i 's/\r$//' ./bot";
+                let mut shell = Command::new("sh");
+                let mended = shell.args(["-c", typed]).current_dir(arena.path(""));
+                assert!(mended.status().unwrap().success());
+                let said = said_of(&arena, "exec:./bot", &[]);
+                assert!(said.contains("exited with code 3"), "{said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_may_be_executed_and_names_no_interpreter_is_told_so() {
+    for arena in [Arena::new(), Arena::new().without_walls()] {
+        let bot = arena.path("bot.py");
+        fs::write(&bot, "\u{feff}#!/usr/bin/env python3\nimport os\n").unwrap();
+        fs::set_permissions(&bot, fs::Permissions::from_mode(0o755)).unwrap();
+        let said = said_of(&arena, "exec:./bot.py", &[]);
+        assert!(
+            said.contains("hint ./bot.py may be executed, but"),
+            "{said}"
+        );
+        assert!(said.contains("use 'exec:python3 ./bot.py'"), "{said}");
+    }
 }
 
 /// A bot that nobody but this test has started.

@@ -96,7 +96,7 @@ int main() {
   std::cout << \"well\" << std::endl;
 }";
 
-fn runs_well(program: &Program) {
+pub(crate) fn runs_well(program: &Program) {
     for kind in kinds() {
         let ran = run(&sandbox(kind), program);
         let ended = (ran.end, &*ran.said);
@@ -111,7 +111,7 @@ fn runs_well(program: &Program) {
 
 /// True if a program is installed. Python and a compiler for C++ are what the tests need
 /// anyway; the others are tested where they are.
-fn is_installed(name: &str) -> bool {
+pub(crate) fn is_installed(name: &str) -> bool {
     let there = Command::new(name).arg("--version").output().is_ok();
     if !there {
         eprintln!("{name} is not installed: not tested");
@@ -119,7 +119,7 @@ fn is_installed(name: &str) -> bool {
     there
 }
 
-fn program(path: &Path, arguments: &[&str], folder: &Path) -> Program {
+pub(crate) fn program(path: &Path, arguments: &[&str], folder: &Path) -> Program {
     let mut program = script("", &[]);
     program.path = path.into();
     program.arguments = arguments.iter().map(OsString::from).collect();
@@ -128,7 +128,7 @@ fn program(path: &Path, arguments: &[&str], folder: &Path) -> Program {
     program
 }
 
-fn compile(compiler: &str, arguments: &[&str], folder: &Path) {
+pub(crate) fn compile(compiler: &str, arguments: &[&str], folder: &Path) {
     let output = Command::new(compiler)
         .args(arguments)
         .current_dir(folder)

@@ -6,4 +6,5 @@ mod channels;
 mod common;
 mod ends;
 mod languages;
+mod packages;
 mod walls;

@@ -15,6 +15,7 @@ use referee_container::{Containers, ImageName};
 use referee_core::Foul;
 use referee_sandbox::{
     Cgroup, PrepareError, PreparedSandbox, Program, ResourceLimits, Sandbox, Wall, Walls,
+    absent_interpreter, is_package_variable,
 };
 use tokio::{process::Command, sync::oneshot, task::spawn_blocking};
 
@@ -278,7 +279,7 @@ impl Launch {
         };
         let child = child.map_err(|error| {
             let program = format!("could not start {}", self.program.display());
-            failed("start a process", &program, error)
+            failed("start a process", &program, self.explained(error))
         })?;
         Ok((Child::new(child, around, self.memory_kept(), core), socket))
     }
@@ -334,6 +335,26 @@ impl Launch {
         command
     }
 
+    /// The error of a program without walls that does not start: its file may be there, and what
+    /// interprets it not.
+    fn explained(&self, error: io::Error) -> io::Error {
+        if error.kind() != io::ErrorKind::NotFound || self.container.is_some() {
+            return error;
+        }
+        let directory = self.directory.as_deref().unwrap_or(Path::new("."));
+        let file = match self.program.components().count() {
+            1 => std::env::var_os("PATH").and_then(|path| {
+                let mut files = std::env::split_paths(&path).map(|at| at.join(&self.program));
+                files.find(|file| directory.join(file).is_file())
+            }),
+            _ => Some(self.program.clone()),
+        };
+        match file.and_then(|file| absent_interpreter(&file, directory)) {
+            Some(why) => io::Error::new(error.kind(), why),
+            None => error,
+        }
+    }
+
     /// The program as a sandbox starts it.
     fn program(&self, walls: &BotSandbox, sockets: &Path, socket: &Path) -> Program {
         let variables = std::env::vars_os().filter(|(name, _)| {
@@ -349,6 +370,7 @@ impl Launch {
                 .chain([(LISTEN.into(), listen(socket).into())])
                 .chain((self.memory_variables()).map(|(name, value)| (name.into(), value.into())))
                 .collect(),
+            home: std::env::home_dir(),
             readable: self.readable.clone(),
             hidden: walls.hidden.to_vec(),
             limits: ResourceLimits {
@@ -481,10 +503,10 @@ fn listen(socket: &Path) -> String {
     format!("unix:{}", socket.display())
 }
 
-/// True if a bot may know this variable of our environment: where programs and libraries are,
-/// the language and the time zone. All else stays with us: it may hold passwords.
+/// True if a bot may know this variable of our environment: where programs, libraries and
+/// packages are, the language and the time zone. All else stays with us: it may hold passwords.
 fn is_passed_on(name: &OsStr) -> bool {
-    const PASSED_ON: [&str; 12] = [
+    const PASSED_ON: [&str; 9] = [
         "PATH",
         "HOME",
         "USER",
@@ -494,12 +516,9 @@ fn is_passed_on(name: &OsStr) -> bool {
         "TZ",
         "TMPDIR",
         "LD_LIBRARY_PATH",
-        "PYTHONPATH",
-        "JAVA_HOME",
-        "NODE_PATH",
     ];
-    let name = name.to_str().unwrap_or_default();
-    PASSED_ON.contains(&name) || name.starts_with("LC_")
+    let text = name.to_str().unwrap_or_default();
+    PASSED_ON.contains(&text) || text.starts_with("LC_") || is_package_variable(name)
 }
 
 /// Reason why a process does not play.
