@@ -147,7 +147,14 @@ fn begin(kind: &'static dyn GameKind, setup: &serde_json::Value) {
     };
     let again = kind.setup(&full).expect("the full form is a set-up");
     assert_eq!(again, full, "the full form stays as it is");
-    let table = kind.deal(&full, &Seed::new([7; 32]));
+    let seed = Seed::new([7; 32]);
+    let line = kind.transcript((&full, &seed), &[]);
+    let line = line.expect("a set-up has a line");
+    if (kind.info().setup.iter()).any(|part| part.english == "moves") {
+        kind.opening(&line)
+            .expect("a line that we wrote reads back");
+    }
+    let table = kind.deal(&full, &seed);
     let mut table = table.expect("a set-up can be dealt");
     table.step();
     Setups::new(kind, vec![full]).expect("a set-up is one in a list");

@@ -21,7 +21,9 @@ use arena_ladder::{
     schedule::{SetAside, SetAsideReason},
 };
 use arena_store::FirstFoul;
-use arena_terminal::{Reporter, SeenOfRun, move_limit, secrets::SEED, start_limit, worker_name};
+use arena_terminal::{
+    Reporter, SeenOfRun, Written, move_limit, secrets::SEED, start_limit, worker_name,
+};
 use arena_tournament::{
     Definition, FILLER, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, needs_own_deals,
     parse_limit, read_openings, run, secret_root,
@@ -30,7 +32,7 @@ use clap::Args;
 use referee::{BotSandbox, Cores};
 use referee_bots::{Entry, LaunchOptions, Schemes, archive::ArchiveCache, read_input_text};
 use referee_cli::{LaunchArgs, PinArgs, bots, files, sandbox};
-use referee_core::{GameKind, JsonBounds, Limits, Root, file_name};
+use referee_core::{GameKind, Limits, Root, file_name};
 use referee_games::game_name;
 use referee_sandbox::Walls;
 use referee_worker::{RecordFolder, Stop, write_whole};
@@ -60,11 +62,12 @@ pub(crate) struct RunArgs {
     concurrency: Option<u64>,
     #[command(flatten)]
     pin: PinArgs,
-    /// The game's set-up as JSON [default: the standard one].
-    #[arg(long)]
+    /// The game's set-up in its notation or as JSON: see docs/notation.md [default: the standard
+    /// one].
+    #[arg(long, allow_hyphen_values = true, value_parser = Written)]
     setup: Option<String>,
-    /// A list of set-ups, one a line, in the game's notation or as JSON: each
-    /// deal takes the next. Empty lines and lines that begin with # are skipped.
+    /// A list of set-ups, one a line, written as for --setup: each deal takes the next. Empty lines
+    /// and lines that begin with # are skipped.
     #[arg(long, value_name = "FILE", conflicts_with = "setup")]
     openings: Option<PathBuf>,
     #[command(flatten)]
@@ -154,10 +157,7 @@ impl RunArgs {
             settings.hidden.push(file.clone());
         }
         if let Some(text) = &self.setup {
-            let setup = JsonBounds::SETUP
-                .read(text.as_bytes())
-                .or_else(|error| usage(format!("--setup: expected a JSON object: {error}")))?;
-            let setup = kind.setup(&setup);
+            let setup = kind.opening(text);
             settings.setups = vec![setup.or_else(|error| usage(format!("--setup: {error}")))?];
         }
         settings.limits = self.limits.limits();

@@ -104,7 +104,7 @@ fn pieces() -> Scene {
     areas.push(row(
         "others",
         [
-            Piece::Joker,
+            Piece::Joker { number: 1 },
             Piece::FaceDown { of: Hidden::Card },
             Piece::FaceDown { of: Hidden::Tile },
             Piece::Blocked,

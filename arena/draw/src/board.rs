@@ -147,7 +147,7 @@ fn piece(surface: Surface, piece: Piece) -> String {
         Piece::Blocked => disc::blocked(surface).to_owned(),
         Piece::Disc { seat } => disc::disc(surface, seat),
         // Tiles and cards are made smaller, to fit.
-        Piece::Tile { .. } | Piece::Card { .. } | Piece::Joker | Piece::FaceDown { .. } => {
+        Piece::Tile { .. } | Piece::Card { .. } | Piece::Joker { .. } | Piece::FaceDown { .. } => {
             let (width, height) = row::size(piece);
             let scale = (CELL - 4.0) / height;
             let (x, y) = (-width * scale / 2.0, -height * scale / 2.0);

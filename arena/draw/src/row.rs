@@ -24,7 +24,9 @@ const DISC: f32 = 36.0;
 pub(crate) const fn size(piece: Piece) -> (f32, f32) {
     match piece {
         Piece::Tile { .. } | Piece::FaceDown { of: Hidden::Tile } => tile::SIZE,
-        Piece::Card { .. } | Piece::Joker | Piece::FaceDown { of: Hidden::Card } => card::SIZE,
+        Piece::Card { .. } | Piece::Joker { .. } | Piece::FaceDown { of: Hidden::Card } => {
+            card::SIZE
+        }
         Piece::Empty | Piece::Blocked | Piece::Disc { .. } => (DISC, DISC),
     }
 }
@@ -34,7 +36,7 @@ pub(crate) fn face(piece: Piece) -> String {
     match piece {
         Piece::Tile { rank, suit } => tile::tile(rank, suit),
         Piece::Card { rank, suit } => card::card(rank, suit),
-        Piece::Joker => card::joker(),
+        Piece::Joker { .. } => card::joker(),
         Piece::FaceDown { of: Hidden::Tile } => tile::back(),
         Piece::FaceDown { of: Hidden::Card } => card::back(),
         Piece::Empty => placeholder((DISC, DISC)),

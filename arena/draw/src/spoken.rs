@@ -105,10 +105,10 @@ fn piece(surface: Surface, cell: &Cell, language: Language) -> String {
         Piece::Disc { seat } => disc::of(surface, seat).name.get(language).to_owned(),
         Piece::FaceDown { .. } => language.pick("face down", "暗牌").to_owned(),
         // Their names say what they are.
-        Piece::Tile { .. } | Piece::Card { .. } | Piece::Joker if !cell.says.is_empty() => {
+        Piece::Tile { .. } | Piece::Card { .. } | Piece::Joker { .. } if !cell.says.is_empty() => {
             cell.says.clone()
         }
-        Piece::Joker => language.pick("joker", "王").to_owned(),
+        Piece::Joker { .. } => language.pick("joker", "王").to_owned(),
         Piece::Tile { rank, suit } => {
             let suit = match suit {
                 TileSuit::Characters => 'c',

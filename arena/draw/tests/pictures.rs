@@ -77,7 +77,7 @@ fn pieces() -> Vec<Piece> {
     let others = [
         Piece::Empty,
         Piece::Blocked,
-        Piece::Joker,
+        Piece::Joker { number: 1 },
         Piece::FaceDown { of: Hidden::Tile },
         Piece::FaceDown { of: Hidden::Card },
         disc(0),
@@ -156,7 +156,7 @@ fn names_of_bots_stay_text() {
         names: &names,
         ..NONE
     };
-    let mut scene = row("seat 0: hand of seat 1", &[Piece::Joker]);
+    let mut scene = row("seat 0: hand of seat 1", &[Piece::Joker { number: 1 }]);
     scene.captions = ["seat 1 beats seat 0", hostile]
         .map(|text| Words::new(text, ""))
         .into();
@@ -221,7 +221,7 @@ fn what_may_be_clicked_says_what_it_means() {
         legal: &nameless,
         ..NONE
     };
-    assert!(!Picture::of(&row("", &[Piece::Joker]), &look).interactive);
+    assert!(!Picture::of(&row("", &[Piece::Joker { number: 1 }]), &look).interactive);
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn pictures_are_small() {
     }
     for piece in pieces() {
         let most = match piece {
-            Piece::Card { .. } | Piece::Joker => 3_300,
+            Piece::Card { .. } | Piece::Joker { .. } => 3_300,
             _ => 1_500,
         };
         let picture = Picture::of(&row("", &[piece]), &NONE);
@@ -322,7 +322,7 @@ fn fonts_bring_labels() {
     if fonts.is_empty() {
         return;
     }
-    let file = Picture::of(&row("a label", &[Piece::Joker]), &NONE).standalone("");
+    let file = Picture::of(&row("a label", &[Piece::Joker { number: 1 }]), &NONE).standalone("");
     let with = png(&file, 1.0, &fonts).unwrap();
     let without = png(&file, 1.0, &Fonts::none()).unwrap();
     assert!(!with.labels_left_out && with.bytes != without.bytes);
@@ -330,7 +330,7 @@ fn fonts_bring_labels() {
 
 #[test]
 fn what_can_not_be_drawn_is_refused() {
-    let file = Picture::of(&row("", &[Piece::Joker]), &NONE).standalone("");
+    let file = Picture::of(&row("", &[Piece::Joker { number: 1 }]), &NONE).standalone("");
     let draw = |svg: &str, scale| png(svg, scale, &Fonts::none()).map(|image| image.bytes.len());
     assert!(matches!(draw("<p>", 1.0), Err(DrawError::Svg(_))));
     for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e6] {
@@ -414,7 +414,7 @@ fn scenes_are_spoken() {
             rank: 1,
             suit: CardSuit::Spades,
         },
-        Piece::Joker,
+        Piece::Joker { number: 1 },
     ];
     scene.areas.extend(row("seat 1: 2 cards", &cards).areas);
     let backs = [Piece::FaceDown { of: Hidden::Tile }; 13];

@@ -14,8 +14,8 @@ pub fn setup_parts(kind: &dyn GameKind) -> Vec<(String, Value)> {
     }
 }
 
-/// A set-up with one part as somebody wrote it: JSON, a word, two numbers for a cell, or `random`
-/// or `default` for what the game does by itself.
+/// A set-up with one part as somebody wrote it: JSON, a text in the notation of the game, or
+/// `random` or `default` for what the game does by itself.
 ///
 /// # Errors
 ///
@@ -31,14 +31,7 @@ pub fn setup_with(
         forms.push(None);
     }
     forms.extend(serde_json::from_str(written).ok().map(Some));
-    if forms.is_empty() {
-        forms.push(Some(json!(written)));
-    }
-    let numbers = written.split(|c: char| !c.is_ascii_digit());
-    let numbers: Vec<u8> = numbers.filter_map(|number| number.parse().ok()).collect();
-    if let [x, y] = numbers[..] {
-        forms.push(Some(json!({"at": {"x": x, "y": y}})));
-    }
+    forms.push(Some(json!(written)));
     let mut refused = None;
     for form in forms {
         let mut changed = match setup {
@@ -59,5 +52,57 @@ pub fn setup_with(
     match refused {
         Some(error) => Err(error),
         None => Ok(setup.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_games::game;
+
+    use super::*;
+
+    /// A part is read as people write it, and as it is shown.
+    #[test]
+    fn parts_are_written_as_in_a_line() {
+        let wall = "1111222233334444555566667777888899";
+        for (name, key, written) in [
+            ("connect-four", "moves", "3 3 4"),
+            ("connect-four", "moves", "3"),
+            ("connect-four", "moves", "[3,3,4]"),
+            ("connect-four", "board", "..../..O./#XX./XOOX"),
+            ("connect-four", "forbidden", "4 4"),
+            ("connect-four", "forbidden", "(4, 4)"),
+            ("connect-four", "forbidden", "none"),
+            ("connect-four", "rows", "9"),
+            ("othello", "moves", "f5 d6 c3"),
+            (
+                "othello",
+                "position",
+                "---------------------------OX------XO--------------------------- X",
+            ),
+            ("mahjong", "hands", "122367c1478b138d 4589c23569b2579d"),
+            ("mahjong", "missing_suit", "free"),
+            ("big-two", "reversal", "false"),
+            (
+                "big-two",
+                "hands",
+                referee_games::GAMES[3].info().setup_lines[0],
+            ),
+        ] {
+            let kind = game(name).unwrap();
+            let set = |written: &str| setup_with(kind, &json!({}), key, written);
+            let setup = set(written).unwrap_or_else(|error| panic!("{key} {written}: {error}"));
+            let full = kind.setup(&setup).unwrap();
+            // What is shown of it is read back.
+            let shown = match &full[key] {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            let again = set(&shown).unwrap_or_else(|error| panic!("{key} {shown}: {error}"));
+            assert_eq!(kind.setup(&again), Ok(full), "{shown}");
+            assert_eq!(kind.setup(&set("random").unwrap()), kind.setup(&json!({})));
+        }
+        let refused = setup_with(game("mahjong").unwrap(), &json!({}), "hands", wall);
+        assert!(refused.unwrap_err().0.contains("such as"));
     }
 }

@@ -96,6 +96,8 @@ fn parts_of(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use referee_core::{Dice, Seed, TableStep};
+
     use super::*;
 
     fn means(written: &str, legal: &[&str]) -> Result<usize, Slip> {
@@ -129,6 +131,39 @@ mod tests {
         assert_eq!(means("qs ts js", &cards), Ok(2));
         assert_eq!(means("jk1 jk2", &cards), Ok(4));
         assert_eq!(means("3c", &cards), Ok(0));
+    }
+
+    /// Every move that is printed can be typed as it is printed, in random games of each game.
+    #[test]
+    fn a_move_is_read_as_it_is_printed() {
+        for kind in referee_games::GAMES {
+            for number in 0..10 {
+                let seed = Seed::new([number; 32]);
+                let mut dice = Dice::new(&seed);
+                let mut table = kind.deal(&serde_json::Value::Null, &seed).unwrap();
+                loop {
+                    let seat = match table.step() {
+                        TableStep::Tell(_) => continue,
+                        TableStep::Ask(seats) => seats[0],
+                        TableStep::Over(_) => break,
+                    };
+                    let legal = table.legal(seat);
+                    let notations: Vec<&str> = legal.iter().map(|(text, _)| &**text).collect();
+                    for (at, notation) in notations.iter().enumerate() {
+                        for text in [
+                            (*notation).to_owned(),
+                            notation.to_lowercase(),
+                            format!(" {notation} "),
+                        ] {
+                            assert_eq!(means(&text, &notations), Ok(at), "{text}");
+                        }
+                    }
+                    let pick = dice.below(legal.len() as u32) as usize;
+                    table.answer(seat, &legal[pick].1).unwrap();
+                    table.resolve();
+                }
+            }
+        }
     }
 
     #[test]

@@ -123,12 +123,10 @@ impl Settings {
         Ok(())
     }
 
-    /// A whole set-up, as JSON.
+    /// A whole set-up.
     pub(super) fn set_up(&mut self, text: &str) -> anyhow::Result<()> {
-        let setup: Value = serde_json::from_str(text)
-            .or_else(|error| usage(words::no_json(self.language, &error.to_string())))?;
-        self.kind.setup(&setup)?;
-        self.setup = setup;
+        self.setup = (self.kind.opening(text))
+            .or_else(|error| usage(words::no_setup(self.language, &error.to_string())))?;
         Ok(())
     }
 

@@ -527,10 +527,10 @@ pub(super) fn wrong_number_of_bots(language: Language, others: usize, found: usi
     }
 }
 
-pub(super) fn no_json(language: Language, error: &str) -> String {
+pub(super) fn no_setup(language: Language, error: &str) -> String {
     match language {
-        Language::En => format!("the set-up: expected a JSON object: {error}"),
-        Language::Zh => format!("开局设置应为 JSON 对象：{error}"),
+        Language::En => format!("--setup: {error}"),
+        Language::Zh => format!("开局设置无效：{error}"),
     }
 }
 

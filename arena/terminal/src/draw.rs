@@ -81,7 +81,10 @@ impl Signs {
             Piece::Empty => both(".", "·", Ink::Dimmed),
             Piece::Blocked => both("#", "▒", Ink::Dimmed),
             Piece::FaceDown { .. } => both("?", "▒", Ink::Dimmed),
-            Piece::Joker => both("JOK", "JOK", Ink::Yellow),
+            Piece::Joker { number } => {
+                let joker = format!("JK{number}");
+                both(&joker, &joker, Ink::Yellow)
+            }
             Piece::Disc { seat } if seat.index() == 0 => both("X", "●", Ink::Red),
             Piece::Disc { .. } => both("O", "○", Ink::Yellow),
             Piece::Tile { rank, suit } => {
@@ -251,6 +254,52 @@ mod tests {
         );
     }
 
+    /// A hand that is drawn is read where hands are read.
+    #[test]
+    fn hands_are_read_as_they_are_drawn() {
+        use referee_games::{big_two::Cards, mahjong};
+
+        for name in ["mahjong", "big_two"] {
+            let kind = referee_games::game(name).expect("a game");
+            let mut read = 0;
+            for number in 0..20 {
+                let seed = referee_core::Seed::new([number; 32]);
+                let table = kind.deal(&Default::default(), &seed);
+                let mut table = table.expect("the standard set-up");
+                while let referee_core::TableStep::Tell(_) = table.step() {}
+                let scene = table.open_scene();
+                let hands = scene.areas.iter().filter(|area| !area.cells.is_empty());
+                for hand in hands {
+                    let says: Vec<&str> = hand.cells.iter().map(|cell| &*cell.says).collect();
+                    for signs in [Signs::Ascii, Signs::Unicode] {
+                        let cells = hand.cells.iter();
+                        let drawn: Vec<String> = cells
+                            .map(|cell| {
+                                let sign = signs.sign(cell.piece).text;
+                                if cell.marked {
+                                    format!("[{sign}]")
+                                } else {
+                                    sign
+                                }
+                            })
+                            .collect();
+                        let drawn = drawn.join("  ");
+                        let expected = says.join(" ");
+                        if name == "mahjong" {
+                            let tiles = mahjong::parse(&drawn);
+                            assert_eq!(tiles, mahjong::parse(&expected), "{drawn}");
+                        } else {
+                            let cards = drawn.parse::<Cards>();
+                            assert_eq!(cards, expected.parse(), "{drawn}");
+                        }
+                        read += 1;
+                    }
+                }
+            }
+            assert!(read >= 80, "{name}: {read}");
+        }
+    }
+
     #[test]
     fn rows_of_tiles_and_cards_are_wrapped() {
         let tile = |rank| {
@@ -274,7 +323,7 @@ mod tests {
                     vec![
                         card(10, CardSuit::Hearts).marked(true),
                         card(1, CardSuit::Spades),
-                        Cell::new(Piece::Joker),
+                        Cell::new(Piece::Joker { number: 2 }),
                         Cell::new(Piece::FaceDown { of: Hidden::Card }),
                     ],
                 ),
@@ -287,7 +336,7 @@ mod tests {
             drawn,
             "river\n    \
              1b  2b  3b  4b  5b  6b  7b  8b  9b  1b  2b  3b  4b  5b  6b  7b  8b  9b\n    \
-             1b  2b  3b\ntrick\n   [10H] AS  JOK  ?\nnothing\n    -\n"
+             1b  2b  3b\ntrick\n   [10H] AS  JK2  ?\nnothing\n    -\n"
         );
         assert!(drawn.lines().all(|line| line.chars().count() <= WIDTH));
         let coloured = scene(&table, Signs::Unicode, Language::En);

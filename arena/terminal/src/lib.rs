@@ -22,6 +22,7 @@ mod reporter;
 pub mod secrets;
 pub mod show;
 mod store_at;
+mod written;
 
 pub use built_in::BuiltIn;
 pub use format::{Format, LogFormatArgs};
@@ -33,3 +34,4 @@ pub use metrics_at::{MetricsAt, MetricsListener};
 pub use position::{NotReplayed, position};
 pub use reporter::{GameEvent, Reporter, SeenOfRun};
 pub use store_at::StoreAt;
+pub use written::Written;

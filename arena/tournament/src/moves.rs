@@ -45,7 +45,7 @@ pub async fn export_moves(
             let record = Record::parse(&record)?.printable();
             let header = &record.header;
             let notations: Vec<&str> = moves(&record).map(|(_, notation, _)| notation).collect();
-            let transcript = kind.transcript(&header.setup, &notations)?;
+            let transcript = kind.transcript((&header.setup, &header.seed), &notations)?;
             writeln!(
                 out,
                 "# {}: {}, {}\n{transcript}",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use referee_core::{GameKind, JsonBounds, Seat, Seed, SetupError, TableStep};
+use referee_core::{GameKind, Seat, Seed, SetupError, TableStep};
 
 use crate::{TournamentError, error::invalid};
 
@@ -113,13 +113,6 @@ pub fn openings(
     }
     let mut setups = Vec::new();
     for (at, line) in lines {
-        if line.len() > JsonBounds::SETUP.bytes {
-            let most = JsonBounds::SETUP.bytes;
-            return invalid(format!(
-                "{what}, line {}: expected at most {most} bytes",
-                at + 1
-            ));
-        }
         let setup = kind.opening(line);
         setups.push(setup.or_else(|error| invalid(format!("{what}, line {}: {error}", at + 1)))?);
     }

@@ -424,7 +424,7 @@ def test_big_two_by_its_callbacks(flavour: Flavour, tmp_path: Path) -> None:
     leads, follows = RequestPlay(None, False, True), RequestPlay((Card.JOKER_1,), True, False)
     assert told == [
         big_two.Table(Scoring.PAYOUT, True, (14, 14, 13, 13)),
-        "3C 10H JOKER_1",
+        "3C 10H JK1",
         (leads, (Card.C3,)),
         (follows, None),
         GetPlay(3, (Card.JOKER_1,), 0, True, 1),

@@ -65,8 +65,8 @@ HAND = [Card.C3, Card.D3, Card.C5, Card.D5, Card.H5, Card.CK, Card.JOKER_1]
 @pytest.mark.parametrize(
     ("request_play", "plays"),
     [
-        (ask([Card.C4]), ["5C", "5D", "5H", "KC", "JOKER_1", ""]),
-        (ask([Card.C6], turned=True), ["3C", "3D", "5C", "5D", "5H", "JOKER_1", ""]),
+        (ask([Card.C4]), ["5C", "5D", "5H", "KC", "JK1", ""]),
+        (ask([Card.C6], turned=True), ["3C", "3D", "5C", "5D", "5H", "JK1", ""]),
         (ask([Card.C4, Card.D4]), ["5C 5D", "5C 5H", "5D 5H", ""]),
         (ask([Card.C4, Card.JOKER_2]), ["5C 5D", "5C 5H", "5D 5H", ""]),
         (ask([Card.C4, Card.D4, Card.H4]), ["5C 5D 5H", ""]),

@@ -9,7 +9,7 @@ use std::{fmt::Debug, time::Duration};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Dice, JsonBounds, Language, Limits, Outcome, PerSeat, Scene, Seat, Words};
+use crate::{Dice, JsonBounds, Language, Limits, Outcome, PerSeat, Scene, Seat, Words, shorten};
 
 /// Facts about a game that do not depend on the set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,9 @@ pub struct GameInfo {
     pub notation: Words<&'static str>,
     /// Names of the parts of the set-up: in English, as in its JSON.
     pub setup: &'static [Words<&'static str>],
+    /// Set-ups in one line, as people write them: one of each form of the notation, the usual one
+    /// first, and one as JSON at the end. Errors, help and pages show them.
+    pub setup_lines: &'static [&'static str],
     /// If scores are payments between the seats: what each seat has at the beginning of
     /// a series of games. Otherwise 0.
     pub purse: i32,
@@ -60,6 +63,16 @@ impl GameInfo {
     pub fn setup_label<'a>(&self, key: &'a str, language: Language) -> &'a str {
         let part = self.setup.iter().find(|part| part.english == key);
         part.map_or(key, |part| part.get(language))
+    }
+
+    /// The lines of [`setup_lines`](Self::setup_lines) as a message shows them: those in JSON, or
+    /// those in the notation of the game.
+    #[must_use]
+    pub fn setup_examples(&self, as_json: bool) -> String {
+        let lines = self.setup_lines.iter();
+        let lines = lines.filter(|line| line.starts_with('{') == as_json);
+        let lines: Vec<String> = lines.map(|line| format!("\"{line}\"")).collect();
+        lines.join(" or ")
     }
 
     /// Its name for people in this language; in Chinese its rules begin with it.
@@ -118,22 +131,53 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// [`SetupError`] says what is wrong and what would be right.
     fn validate(setup: &Self::Setup) -> Result<(), SetupError>;
 
-    /// Reads one line of a list of openings, in the usual notation of the game. A game
-    /// without one reads a set-up as JSON.
+    /// Reads a set-up in the usual notation of the game, which is no JSON. The line has no blanks
+    /// around it and a bounded length.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] says what was expected.
+    fn read_notation(line: &str) -> Result<Self::Setup, SetupError> {
+        Err(SetupError(format!(
+            "expected a set-up as a JSON object, such as {}, found \"{}\"",
+            Self::INFO.setup_examples(true),
+            shorten(line, 40)
+        )))
+    }
+
+    /// Reads a set-up in one line, as people write it wherever they write one: in the notation of
+    /// the game, or as a JSON object. [`validate`](Self::validate) says whether a game can begin
+    /// like this.
     ///
     /// # Errors
     ///
     /// [`SetupError`] says what was expected.
     fn opening(line: &str) -> Result<Self::Setup, SetupError> {
-        JsonBounds::SETUP
-            .read(line.as_bytes())
-            .map_err(|error| SetupError(format!("expected a set-up as a JSON object: {error}")))
+        let line = line.trim();
+        let most = JsonBounds::SETUP.bytes;
+        if line.len() > most {
+            return Err(SetupError(format!(
+                "expected at most {most} bytes, found {}",
+                line.len()
+            )));
+        }
+        if !line.starts_with('{') {
+            return Self::read_notation(line);
+        }
+        JsonBounds::SETUP.read(line.as_bytes()).map_err(|error| {
+            SetupError(format!(
+                "expected a JSON object such as {}: {error}",
+                Self::INFO.setup_examples(true)
+            ))
+        })
     }
 
-    /// A finished game in one line, in the usual notation of the game: the beginning
-    /// and the moves. A game without one gives the moves, separated by semicolons.
-    fn transcript(setup: &Self::Setup, moves: &[&str]) -> String {
-        let _ = setup;
+    /// A game in one line, in the usual notation of the game: the beginning and the moves. Where a
+    /// set-up may have moves, [`opening`](Self::opening) reads it back. A game without such a
+    /// notation gives the moves, separated by semicolons. `dealt` is the state before the first of
+    /// the moves.
+    fn transcript(setup: &Self::Setup, dealt: &Self::Public, moves: &[&str]) -> String {
+        let _ = (setup, dealt);
         moves.join("; ")
     }
 

@@ -91,7 +91,10 @@ pub enum Piece {
         suit: CardSuit,
     },
     /// A joker.
-    Joker,
+    Joker {
+        /// 1 or 2.
+        number: u8,
+    },
     /// A piece that lies face down.
     FaceDown {
         /// The kind of piece, since its back shows that.

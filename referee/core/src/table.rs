@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 
 use crate::{
     AnyWatcher, Dice, Game, GameInfo, Malformed, Outcome, PastAnswer, Scene, Seat, Seed,
-    SetupError, Sight, State, Step, Trial, Watcher, Wire, Words, imagine::imagined, wire::offered,
+    SetupError, Sight, State, Step, Trial, Watcher, Wire, Words, imagine::imagined, shorten,
+    wire::offered,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -20,7 +21,8 @@ pub trait GameKind: Send + Sync {
     /// deal.
     fn has_secrets(&self) -> bool;
 
-    /// The full form of a set-up, which names every choice.
+    /// The full form of a set-up, which names every choice. A text is read as
+    /// [`opening`](Self::opening) reads it.
     ///
     /// # Errors
     ///
@@ -35,20 +37,24 @@ pub trait GameKind: Send + Sync {
     /// [`SetupError`] as for [`setup`](Self::setup).
     fn deal(&self, setup: &serde_json::Value, seed: &Seed) -> Result<Box<dyn Table>, SetupError>;
 
-    /// Reads one line of a list of openings as a set-up in its full form; see
-    /// [`Game::opening`].
+    /// Reads a set-up in one line, as people write it, in the notation of the game or as JSON, and
+    /// gives its full form; see [`Game::opening`].
     ///
     /// # Errors
     ///
-    /// [`SetupError`] if it is not an opening, or if no game can begin like this.
+    /// [`SetupError`] if it is no set-up, or if no game can begin like this.
     fn opening(&self, line: &str) -> Result<serde_json::Value, SetupError>;
 
-    /// A finished game in one line; see [`Game::transcript`].
+    /// A game of this deal in one line: its beginning and these moves; see [`Game::transcript`].
     ///
     /// # Errors
     ///
     /// [`SetupError`] if the set-up is invalid.
-    fn transcript(&self, setup: &serde_json::Value, moves: &[&str]) -> Result<String, SetupError>;
+    fn transcript(
+        &self,
+        deal: (&serde_json::Value, &Seed),
+        moves: &[&str],
+    ) -> Result<String, SetupError>;
 
     /// Beginnings that a bot should be able to handle; see [`Game::trials`].
     fn trials(&self) -> &'static [Trial];
@@ -187,13 +193,21 @@ impl<G> ListedGame<G> {
 
 impl<G: Sight> ListedGame<G> {
     fn read(setup: &serde_json::Value) -> Result<G::Setup, SetupError> {
-        let setup = if setup.is_null() {
-            G::Setup::default()
-        } else if !setup.is_object() {
-            return Err(SetupError(format!("expected a JSON object, found {setup}")));
-        } else {
-            serde_json::from_value(setup.clone())
-                .map_err(|error| SetupError(format!("not a set-up of {}: {error}", G::INFO.name)))?
+        use serde_json::Value;
+
+        let setup = match setup {
+            Value::Null => G::Setup::default(),
+            Value::String(line) => G::opening(line)?,
+            Value::Object(_) => serde_json::from_value(setup.clone()).map_err(|error| {
+                SetupError(format!("not a set-up of {}: {error}", G::INFO.name))
+            })?,
+            other => {
+                return Err(SetupError(format!(
+                    "expected a set-up, such as {}, found {}",
+                    G::INFO.setup_examples(true),
+                    shorten(&other.to_string(), 40)
+                )));
+            }
         };
         G::validate(&setup)?;
         Ok(setup)
@@ -250,8 +264,14 @@ impl<G: Sight> GameKind for ListedGame<G> {
         Ok(in_full(&setup))
     }
 
-    fn transcript(&self, setup: &serde_json::Value, moves: &[&str]) -> Result<String, SetupError> {
-        Ok(G::transcript(&Self::read(setup)?, moves))
+    fn transcript(
+        &self,
+        (setup, seed): (&serde_json::Value, &Seed),
+        moves: &[&str],
+    ) -> Result<String, SetupError> {
+        let setup = Self::read(setup)?;
+        let dealt = G::deal(&setup, &mut Dice::new(seed));
+        Ok(G::transcript(&setup, &dealt.public, moves))
     }
 
     fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn AnyWatcher>, Malformed> {

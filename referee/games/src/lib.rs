@@ -16,6 +16,7 @@ pub mod othello;
 mod part;
 mod replay;
 mod sitting;
+mod written;
 
 use referee_core::{GameKind, ListedGame};
 

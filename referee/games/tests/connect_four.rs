@@ -375,8 +375,51 @@ fn an_opening_is_columns_played_in_turn() {
     assert_eq!(public.board.stone(10, 3), Some(FIRST));
     assert_eq!(public.board.stone(9, 3), Some(SECOND));
     assert_eq!((public.turn, public.last), (SECOND, at(10, 4)));
-    let json = ConnectFour::opening(r#"{"moves": [3, 3, 4]}"#);
-    assert_eq!(json, Ok(setup));
+    for other in [
+        r#"{"moves": [3, 3, 4]}"#,
+        r#"{"moves": "3 3 4"}"#,
+        "3, 3, 4",
+        "[3,3,4]",
+    ] {
+        assert_eq!(ConnectFour::opening(other).as_ref(), Ok(&setup), "{other}");
+    }
+}
+
+#[test]
+fn a_board_and_columns_are_one_line() {
+    let rows = r##"{"board": ["....", "..O.", "#XX.", "XOOX"], "moves": [3, 3]}"##;
+    let expected = ConnectFour::opening(rows).unwrap();
+    for line in [
+        "..../..O./#XX./XOOX 3 3",
+        "..../..o./#xx./xoox 3, 3",
+        ".... ..O. #XX. XOOX 3 3",
+        r##"{"board": "..../..O./#XX./XOOX", "moves": "3 3"}"##,
+    ] {
+        assert_eq!(
+            dealt(&ConnectFour::opening(line).unwrap()).public,
+            dealt(&expected).public
+        );
+    }
+    let public = dealt(&expected).public;
+    assert_eq!(public.board.to_string(), "..../..OX/#XXO/XOOX");
+    assert_eq!((public.turn, public.last), (SECOND, at(1, 3)));
+}
+
+#[test]
+fn the_forbidden_cell_is_read_as_people_write_it() {
+    let expected = Forbidden::At(Point { x: 4, y: 5 });
+    for written in [
+        r#"{"at": {"x": 4, "y": 5}}"#,
+        r#""(4, 5)""#,
+        r#""4 5""#,
+        "[4, 5]",
+    ] {
+        let setup = ConnectFour::opening(&format!(r#"{{"forbidden": {written}}}"#));
+        assert_eq!(setup.unwrap().forbidden, expected, "{written}");
+    }
+    let refused = ConnectFour::opening(r#"{"forbidden": "here"}"#).unwrap_err();
+    let expected = "expected \"random\", \"none\" or a row and a column, such as \"(4, 4)\"";
+    assert!(refused.0.contains(expected), "{refused}");
 }
 
 /// As for every game from its beginning in `every_game.rs`.
@@ -437,8 +480,8 @@ fn set_ups_with_stones_are_refused_with_the_reason() {
             "expected 4 cells in row 1 as in row 0, found 3",
         ),
         (
-            ["....", "....", "...x", "...."],
-            "expected ., X, O or # on (2, 3), found \"x\"",
+            ["....", "....", "...y", "...."],
+            "expected ., X, O or # on (2, 3), found \"y\"",
         ),
         (
             ["#...", "....", "...#", "...."],
@@ -452,8 +495,12 @@ fn set_ups_with_stones_are_refused_with_the_reason() {
         "rows must be 4 to 12, found 1"
     );
     assert_eq!(
-        refused(r#"{"board": ["...."], "moves": [1]}"#),
-        "expected a board or moves, found both"
+        refused(r#"{"board": ["....", "....", "....", "...."], "moves": [1, 4]}"#),
+        "move 2 of the opening, column 4, does not exist on a board of 4 rows and 4 columns with no forbidden cell"
+    );
+    assert_eq!(
+        refused(r##"{"board": ["....", "..O.", "#XX.", "XOOX"], "moves": [3], "turn": 1}"##),
+        "by the stones it is the turn of seat 0, found turn 1"
     );
     assert_eq!(
         refused(r#"{"board": ["...."], "rows": 4}"#),
@@ -478,10 +525,23 @@ fn set_ups_with_stones_are_refused_with_the_reason() {
         ),
         "move 7 of the opening, column 0, would make a line and end the game on a board of 6 rows and 7 columns with no forbidden cell"
     );
-    assert_eq!(
-        ConnectFour::opening("3, 4").unwrap_err().to_string(),
-        "expected columns from 0 with blanks between them, such as 3 3 4, found \"3, 4\""
-    );
+    for (line, reason) in [
+        (
+            "3 x",
+            "expected columns from 0 with blanks between them, such as 3 3 4, found \"3 x\"",
+        ),
+        (
+            "(8, 3)",
+            "expected columns from 0, such as 3 3 4, found \"(8, 3)\": of a point write the column alone, 3 for (8, 3)",
+        ),
+        (
+            "f5d6c3",
+            "expected columns from 0 with blanks between them, such as 3 3 4, or a board such as \"..../..../..../XO..\", found \"f5d6c3\"",
+        ),
+    ] {
+        let refused = ConnectFour::opening(line).unwrap_err().to_string();
+        assert_eq!(refused, reason);
+    }
 }
 
 #[test]

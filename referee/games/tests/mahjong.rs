@@ -506,7 +506,7 @@ fn a_set_up_that_can_not_be_is_refused_with_the_reason() {
     );
     assert_eq!(
         refused(json!({ "wall": "12x" })),
-        "the wall: expected ranks 1 to 9 followed by their suit c, b or d, found 'x'"
+        "the wall: expected ranks 1 to 9 followed by their suit c, b or d, such as 123c45b6d, found 'x'"
     );
     assert_eq!(
         refused(json!({ "hands": [NINE_WAITS, "123c"] })),

@@ -219,6 +219,11 @@ fn after_help() -> String {
         let name = game_name(kind.info().name);
         let _ = writeln!(help, "  {name}: {}, {} seats", info.title, info.seats);
         let _ = writeln!(help, "    standard --setup '{setup}'");
+        // Whole deals are longer than a line of a terminal.
+        let lines = info.setup_lines.iter().filter(|line| line.len() <= 60);
+        for line in lines.filter(|line| !line.starts_with('{')) {
+            let _ = writeln!(help, "    or       --setup '{line}'");
+        }
     }
     help.push_str(
         "

@@ -9,10 +9,12 @@ use arena_events::{
     Event,
     solve::{SolvedEvent, SolvedMove},
 };
-use arena_terminal::Format;
+use arena_terminal::{Format, Written};
 use arena_tournament::parse_limit;
 use clap::{Args, Subcommand};
-use edge::{Discs, Exactness, OthelloEngine, OthelloEngineOptions, SearchLimit, Square};
+use edge::{Discs, Exactness, OthelloEngine, OthelloEngineOptions, SearchLimit};
+use referee_core::{Game as _, SetupError};
+use referee_games::othello::{Othello as Rules, OthelloBoard, OthelloPosition};
 
 use crate::{
     End,
@@ -28,14 +30,16 @@ pub(crate) enum Solve {
     /// What each move of an Othello position is worth in discs, if both sides play their best
     #[command(after_help = "Examples:
   arena solve othello 'O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X-------- X'
+  arena solve othello '--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X'
   arena solve othello f5d6c3d3c4 --time 10s")]
     Othello(Othello),
 }
 
 #[derive(Args)]
 pub(crate) struct Othello {
-    /// 64 squares from a1, b1 to h8 (X, O, - for an empty one), a space, and who moves (X or O); or
-    /// the moves from the usual beginning, as in f5d6c3.
+    /// Moves from the usual beginning, as in f5d6c3; or 64 squares from a1, b1 to h8 (X, O, and - or
+    /// . for an empty one), a space, who moves (X or O), and moves after it, if you like.
+    #[arg(allow_hyphen_values = true, value_parser = Written)]
     position: String,
     /// Stop after this time, with estimates for what is not solved by then [default: solve all].
     #[arg(long, value_parser = parse_limit)]
@@ -52,19 +56,13 @@ impl Solve {
     }
 }
 
-/// A board, and whether Black moves.
-struct Position {
-    board: Discs,
-    is_black: bool,
-}
-
 impl Othello {
     fn run(&self) -> anyhow::Result<End> {
         let position = match position(&self.position) {
             Ok(position) => position,
-            Err(why) => return usage(why),
+            Err(why) => return usage(why.to_string()),
         };
-        let board = position.board;
+        let board = discs(position.board);
         if self.time.is_none() && board.empties() > LONG {
             report::warning(&format!(
                 "{} squares are empty: this may take hours; --time 10s gives estimates",
@@ -99,19 +97,18 @@ impl Othello {
                 moves,
                 took_us: took.as_micros() as u64,
             }))?,
-            Format::Text => show(&position, &moves, took)?,
+            Format::Text => show(position, &moves, took)?,
         }
         Ok(End::Done)
     }
 }
 
-fn show(position: &Position, moves: &[SolvedMove], took: Duration) -> anyhow::Result<()> {
+fn show(position: OthelloPosition, moves: &[SolvedMove], took: Duration) -> anyhow::Result<()> {
     text(&drawn(position))?;
     if moves.is_empty() {
-        let passed = position.board.pass();
-        return text(match passed.moves() {
-            0 => "neither side has a move: the game is over\n",
-            _ => "no legal move: this side passes\n",
+        return text(match position.must_pass() {
+            false => "neither side has a move: the game is over\n",
+            true => "no legal move: this side passes\n",
         });
     }
     let rows = moves.iter().map(|one| {
@@ -128,9 +125,10 @@ fn show(position: &Position, moves: &[SolvedMove], took: Duration) -> anyhow::Re
 }
 
 /// The board as people draw it.
-fn drawn(position: &Position) -> String {
+fn drawn(position: OthelloPosition) -> String {
     let mut drawn = "   a b c d e f g h\n".to_owned();
-    let squares: Vec<char> = position.squares().collect();
+    let squares: Vec<char> = position.to_string().chars().collect();
+    let (squares, turn) = squares.split_at(64);
     for (row, squares) in squares.chunks(8).enumerate() {
         let _ = write!(drawn, "{:>2}", row + 1);
         for square in squares {
@@ -138,73 +136,25 @@ fn drawn(position: &Position) -> String {
         }
         drawn.push('\n');
     }
-    let who = if position.is_black { "X" } else { "O" };
-    drawn + who + " to move\n\n"
+    let turn: String = turn.iter().collect();
+    format!("{drawn}{} to move\n\n", turn.trim())
 }
 
-impl Position {
-    fn squares(&self) -> impl Iterator<Item = char> {
-        let Discs { own, other } = self.board;
-        let (black, white) = match self.is_black {
-            true => (own, other),
-            false => (other, own),
-        };
-        (0..64).map(move |at| match (black >> at & 1, white >> at & 1) {
-            (1, _) => 'X',
-            (_, 1) => 'O',
-            _ => '-',
-        })
-    }
-}
-
-impl std::fmt::Display for Position {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let squares: String = self.squares().collect();
-        write!(f, "{squares} {}", if self.is_black { 'X' } else { 'O' })
-    }
-}
-
-/// A position as it is written: a board, or the moves that lead to it.
-fn position(written: &str) -> Result<Position, String> {
-    let written = written.trim();
-    if written.chars().all(|c| c.is_ascii_alphanumeric()) && written.len() != 64 {
-        return after(written);
-    }
-    let board = written.parse::<Discs>().map_err(|error| {
-        format!(
-            "{}: {error}; expected 64 squares, a space and X or O, or moves such as f5d6c3",
-            referee_core::printable(written)
-        )
-    })?;
-    Ok(Position {
-        board,
-        is_black: written.ends_with('X'),
+/// The position that a set-up leads to. Who has no move after the last one passes.
+fn position(written: &str) -> Result<OthelloPosition, SetupError> {
+    let (position, last) = Rules::opening(written)?.position().map_err(SetupError)?;
+    Ok(match last {
+        Some(_) if position.must_pass() => position.pass(),
+        _ => position,
     })
 }
 
-/// The position after these moves. Who has none passes.
-fn after(moves: &str) -> Result<Position, String> {
-    let mut position = Position {
-        board: Discs::START,
-        is_black: true,
-    };
-    let letters: Vec<char> = moves.chars().collect();
-    for pair in letters.chunks(2) {
-        let notation: String = pair.iter().collect();
-        let square: Square = (notation.to_lowercase().parse())
-            .map_err(|_| format!("{notation}: expected a square, a1 to h8"))?;
-        position.board = position
-            .board
-            .play(square)
-            .ok_or_else(|| format!("{notation}: it is no legal move there"))?;
-        position.is_black = !position.is_black;
-        let passed = position.board.pass();
-        if position.board.moves() == 0 && passed.moves() != 0 {
-            position.board = passed;
-            position.is_black = !position.is_black;
-        }
+/// The board of the engine.
+const fn discs(board: OthelloBoard) -> Discs {
+    Discs {
+        own: board.own,
+        other: board.opponent,
     }
-    Ok(position)
 }
 
 #[cfg(test)]
@@ -212,22 +162,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boards_and_moves_are_read() {
-        let begun = position("f5d6").expect("two legal moves");
-        assert!(begun.is_black);
-        let written = begun.to_string();
-        assert_eq!(position(&written).expect("a board").board, begun.board);
-        assert_eq!(written.len(), 66);
-        for wrong in [
-            "f5f5",
-            "a1",
-            "f",
-            "XXX",
-            "z9",
-            &written[..64],
-            &written[1..],
+    fn the_engine_and_the_rules_agree_on_a_board() {
+        for line in [
+            "f5d6c3",
+            "-------------------OX------OOO----XOOO-----OOO------------------ X",
         ] {
-            assert!(position(wrong).is_err(), "{wrong}");
+            let position = position(line).expect("a position");
+            let discs = discs(position.board);
+            assert_eq!(discs.moves(), position.board.moves(), "{line}");
+            // The reader of the engine knows this form alone.
+            let read: Discs = position.to_string().parse().expect("a board");
+            assert_eq!((read.own, read.other), (discs.own, discs.other), "{line}");
         }
+    }
+
+    #[test]
+    fn who_has_no_move_after_the_last_one_passes() {
+        let passed = position("e6f6c4e7e8d8g6f8").expect("a position");
+        assert!(passed.board.moves() != 0 && !passed.must_pass());
+        let over = position("e6f4e3f6g5d6e7f5c5").expect("a position");
+        assert!(over.board.is_over());
     }
 }

@@ -319,7 +319,7 @@ fn a_set_up_that_can_not_be_is_refused_with_the_reason() {
             r#"{"colour":"red"}"#,
             "unknown field `colour`",
         ),
-        ("othello", 2, "5", "expected a JSON object"),
+        ("othello", 2, "5", "expected moves such as f5d6c3"),
     ] {
         let bots = bots(seats, "house:random");
         let output = arena.run(&format!("match {game} {bots} --setup '{setup}'"));

@@ -30,6 +30,7 @@ mod metrics;
 mod namespaces;
 mod networks;
 mod node;
+mod notation;
 mod packed;
 mod people;
 mod pods;

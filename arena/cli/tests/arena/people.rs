@@ -323,7 +323,7 @@ fn what_play_does_not_understand_it_says() {
     refused(&arena.run("play othello --hints exec:./x"), "house:NAME");
     refused(
         &arena.run("play othello --setup 3"),
-        "expected a JSON object",
+        "--setup: expected moves such as f5d6c3",
     );
     // A bot that can't be started or reached loses; nothing hangs.
     for bot in ["exec:./none", "grpc://127.0.0.1:1"] {

@@ -10,7 +10,7 @@ from enum import IntEnum
 from bot_arena._proto.games.big_two.v1 import big_two_pb2 as proto
 from bot_arena.game import Game, GameBot, Invoke, items, seconds, wrong
 
-_RANKS = ("3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A", "2", "joker")
+_RANKS = ("3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A", "2")
 
 
 class Card(IntEnum):
@@ -48,7 +48,10 @@ class Card(IntEnum):
         return None if self.is_joker else (self - 1) % 4
 
     def __str__(self) -> str:
-        return self.name if self.suit is None else f"{_RANKS[self.rank]}{'CDHS'[self.suit]}"
+        """In the notation of the arena: `3C`, `10D`, `JK1`."""
+        if self.suit is None:
+            return f"JK{self - Card.S2}"
+        return f"{_RANKS[self.rank]}{'CDHS'[self.suit]}"
 
 
 class Scoring(IntEnum):

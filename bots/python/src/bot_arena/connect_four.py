@@ -19,6 +19,9 @@ class Point(NamedTuple):
     y: int
     """The column, from 0 at the left."""
 
+    def __str__(self) -> str:
+        return f"({self.x}, {self.y})"
+
 
 @dataclass(frozen=True)
 class GetPoint:

@@ -74,6 +74,7 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
         rules_version: 1,
         notation: Words::of("the card", "一张牌"),
         setup: &[],
+        setup_lines: &["{}"],
         purse: 0,
         scores: (0, CARDS as i32),
         most_questions: CARDS as u32 * SEATS as u32,

@@ -90,7 +90,7 @@ impl fmt::Display for Card {
     }
 }
 
-/// Reads the printed form; small letters and the symbols of the suits, as in `10♦`, are
+/// Reads the printed form; small letters, T for 10 and the symbols of the suits, as in `10♦`, are
 /// accepted too.
 impl FromStr for Card {
     type Err = NoCard;
@@ -105,7 +105,11 @@ impl FromStr for Card {
         let suit = SUITS
             .iter()
             .position(|&(letter, sign)| Some(letter) == suit || Some(sign) == suit);
-        let rank = RANKS.iter().position(|rank| *rank == letters.as_str());
+        let rank = match letters.as_str() {
+            "T" => "10",
+            rank => rank,
+        };
+        let rank = RANKS.iter().position(|known| *known == rank);
         match (rank, suit) {
             (Some(rank), Some(suit)) => Ok(Self(4 * rank as u8 + suit as u8)),
             _ => Err(NoCard::Unknown(text.chars().take(12).collect())),
@@ -471,13 +475,14 @@ impl fmt::Debug for Cards {
     }
 }
 
-/// Reads cards between spaces, in any order.
+/// Reads cards with blanks, commas or brackets between them, in any order.
 impl FromStr for Cards {
     type Err = NoCard;
 
     fn from_str(text: &str) -> Result<Self, NoCard> {
         let mut cards = Self::NONE;
-        for word in text.split_whitespace() {
+        let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']');
+        for word in text.split(is_between).filter(|word| !word.is_empty()) {
             let card = word.parse()?;
             if !cards.insert(card) {
                 return Err(NoCard::Twice(card));
@@ -511,7 +516,13 @@ mod tests {
             assert_eq!(card.to_string().parse(), Ok(card));
         }
         assert_eq!(Cards::DECK.to_string().parse(), Ok(Cards::DECK));
-        assert_eq!("10♦".parse::<Card>(), "10D".parse());
+        for text in ["10♦", "10d", "TD", "t♦"] {
+            assert_eq!(text.parse::<Card>(), "10D".parse());
+        }
+        assert_eq!(
+            "[3♣]  10♦, jk1".parse::<Cards>(),
+            "3C 10D JK1".parse::<Cards>()
+        );
         assert_eq!("jk2 ♣".parse::<Cards>().unwrap_err().to_string(), {
             let what = NoCard::Unknown("♣".to_owned());
             what.to_string()

@@ -2,10 +2,10 @@
 //! deal of what a seat has not seen.
 
 use referee_core::{
-    Audience, Dice, Game, GameInfo, Illegal, JsonBounds, Observation, PerSeat, Scene, Seat,
-    SetupError, State, Step, Trial, Words,
+    Audience, Dice, Game, GameInfo, Illegal, Observation, PerSeat, Scene, Seat, SetupError, State,
+    Step, Trial, Words,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use super::{
     card::{Card, Cards},
@@ -16,6 +16,7 @@ use super::{
     round::{Move, Public, Rules, SEATS, Scoring, following},
     trials::TRIALS,
 };
+use crate::written::list_or_line;
 
 /// The rules of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,34 @@ pub struct BigTwo;
 
 /// No hand pays more: 14 cards, with the four twos and both jokers among them.
 const MOST_PAID: i32 = 14 << 6;
+
+const EXAMPLE: &str = "3C 4C 5C 6C 7C 8C 9C 10C JC QC KC AC 2C JK1 | 3D 4D 5D 6D 7D 8D 9D 10D JD QD KD AD 2D JK2 | 3H 4H 5H 6H 7H 8H 9H 10H JH QH KH AH 2H | 3S 4S 5S 6S 7S 8S 9S 10S JS QS KS AS 2S";
+
+/// Four hands.
+type Hands = [Cards; SEATS as usize];
+
+/// Reads four hands in one line.
+fn hands(line: &str) -> Result<Hands, String> {
+    let hands = line
+        .split('|')
+        .map(str::parse)
+        .collect::<Result<Vec<Cards>, _>>();
+    four(hands.map_err(|error| format!("hands: {error}"))?)
+}
+
+fn four(hands: Vec<Cards>) -> Result<Hands, String> {
+    Hands::try_from(hands).map_err(|hands| {
+        format!(
+            "expected four hands with | between them, found {}, such as {EXAMPLE}",
+            hands.len()
+        )
+    })
+}
+
+fn read_hands<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Hands>, D::Error> {
+    let hands = list_or_line(from, |line| hands(line).map(Vec::from))?;
+    hands.map(four).transpose().map_err(D::Error::custom)
+}
 
 /// The set-up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +62,9 @@ pub struct Setup {
     /// True if a four of a kind reverses the order.
     pub reversal: bool,
     /// The hands in order of the seats: all 54 cards, two hands of 14 and two of 13 in
-    /// any order. Shuffled if not given.
-    pub hands: Option<[Cards; SEATS as usize]>,
+    /// any order. Shuffled if not given. They are read from a line too, with `|` between them.
+    #[serde(deserialize_with = "read_hands")]
+    pub hands: Option<Hands>,
 }
 
 impl Default for Setup {
@@ -85,6 +115,7 @@ impl Game for BigTwo {
             Words::of("reversal", "大小反转"),
             Words::of("hands", "手牌"),
         ],
+        setup_lines: &[EXAMPLE, r#"{"scoring":"payout"}"#],
         purse: 1_000,
         scores: (-MOST_PAID, 3 * MOST_PAID),
         // Each card may be a play of its own, to which the three others pass.
@@ -132,25 +163,9 @@ impl Game for BigTwo {
         Ok(())
     }
 
-    /// Four hands in order of the seats, with `|` between them, or a set-up as
-    /// JSON.
-    fn opening(line: &str) -> Result<Setup, SetupError> {
-        if line.trim_start().starts_with('{') {
-            return JsonBounds::SETUP
-                .read(line.as_bytes())
-                .map_err(|error| SetupError(format!("not a set-up of big_two: {error}")));
-        }
-        let hands = line
-            .split('|')
-            .map(str::parse)
-            .collect::<Result<Vec<Cards>, _>>()
-            .map_err(|error| SetupError(format!("hands: {error}")))?;
-        let hands = <[Cards; SEATS as usize]>::try_from(hands).map_err(|hands| {
-            SetupError(format!(
-                "expected four hands with | between them, found {}",
-                hands.len()
-            ))
-        })?;
+    /// Reads four hands in order of the seats, with `|` between them.
+    fn read_notation(line: &str) -> Result<Setup, SetupError> {
+        let hands = hands(line).map_err(SetupError)?;
         Ok(Setup {
             hands: Some(hands),
             ..Setup::default()

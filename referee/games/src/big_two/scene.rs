@@ -3,7 +3,7 @@
 use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape, Words};
 
 use super::{
-    card::{Card, Cards, Order, Suit},
+    card::{Card, Cards, DECK, Order, Suit},
     round::{Move, Public, SEATS, SeatStanding},
 };
 
@@ -111,6 +111,9 @@ fn face(card: Card) -> Cell {
                 Suit::Spades => CardSuit::Spades,
             },
         },
-        _ => Piece::Joker,
+        // The jokers are the last two cards.
+        _ => Piece::Joker {
+            number: card.index() + 3 - DECK,
+        },
     })
 }

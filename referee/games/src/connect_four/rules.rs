@@ -1,6 +1,8 @@
 //! The rules: a board of 9..=12 by 9..=12 with one forbidden cell, two seats
 //! that drop stones in turn, four in an unbroken line win.
 
+use std::fmt;
+
 use referee_core::{
     Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
     Step, Trial, Words,
@@ -104,6 +106,12 @@ impl Game for ConnectFour {
             Words::of("board", "棋盘"),
             Words::of("turn", "轮到的座位"),
         ],
+        setup_lines: &[
+            "3 3 4",
+            "..../..O./#XX./XOOX",
+            "..../..../..../XO.. 2 3",
+            r#"{"rows":9,"columns":9,"forbidden":{"at":{"x":4,"y":4}}}"#,
+        ],
         purse: 0,
         scores: (-1, 1),
         // A stone for each cell.
@@ -128,9 +136,20 @@ impl Game for ConnectFour {
         setup.validate().map_err(SetupError)
     }
 
-    /// Reads columns, such as `3 3 4`, or a set-up as JSON.
-    fn opening(line: &str) -> Result<Setup, SetupError> {
-        Setup::from_line(line).map_err(SetupError)
+    /// Reads columns, such as `3 3 4`, a board, or a board and columns.
+    fn read_notation(line: &str) -> Result<Setup, SetupError> {
+        Setup::read_notation(line).map_err(SetupError)
+    }
+
+    /// The board from its top row, with `/` between the rows, and the columns that were played on
+    /// it.
+    fn transcript(setup: &Setup, dealt: &Public, moves: &[&str]) -> String {
+        // A move is `(row, column)`.
+        let column = |point: &&str| {
+            let column = point.rsplit_once(',').map_or(*point, |(_, column)| column);
+            column.trim_matches([' ', ')']).to_owned()
+        };
+        setup.transcript(dealt, &moves.iter().map(column).collect::<Vec<_>>())
     }
 
     fn trials() -> &'static [Trial] {
@@ -478,6 +497,31 @@ impl ConnectFourBoard {
         } else {
             self.open & !bit
         };
+    }
+}
+
+/// The rows from the top, with `/` between them: `.` is a free cell, `X` a stone of seat 0, `O` one
+/// of seat 1, `#` the forbidden cell.
+impl fmt::Display for ConnectFourBoard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in 0..self.rows() {
+            if row > 0 {
+                f.write_str("/")?;
+            }
+            for column in 0..self.columns() {
+                let here = Point {
+                    x: row as i32,
+                    y: column as i32,
+                };
+                f.write_str(match self.stone(row, column) {
+                    Some(seat) if seat.index() == 0 => "X",
+                    Some(_) => "O",
+                    None if self.forbidden == Some(here) => "#",
+                    None => ".",
+                })?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,42 +1,54 @@
 //! The set-up: the board, and a position to begin from.
 
-use referee_core::{JsonBounds, Seat};
-use serde::{Deserialize, Serialize};
+use referee_core::{Seat, shorten};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde_json::Value;
 
 use super::rules::{
     ConnectFour, ConnectFourBoard, LARGEST, Point, Public, SMALLEST, SMALLEST_DRAWN,
 };
+use crate::written::list_or_line;
 
 const SEATS: [Seat; 2] = [Seat::new(0), Seat::new(1)];
 
-/// The set-up. A game begins with an empty board, after given moves, or from a given
-/// position.
+/// The set-up. A game begins with an empty board or from a given position, and after given moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
     /// M, the number of rows; drawn from 9..=12 where it is not given.
+    #[serde(deserialize_with = "read_size")]
     pub rows: Option<u8>,
     /// N, the number of columns, likewise.
+    #[serde(deserialize_with = "read_size")]
     pub columns: Option<u8>,
     /// The forbidden cell.
     pub forbidden: Forbidden,
-    /// Columns that have been played in turn. Where the board is drawn, they
-    /// must be possible on every board.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Columns that have been played in turn, on the board if one is given. Where the board is
+    /// drawn, they must be possible on every board. They are read from a line too: `3 3 4`.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "read_moves"
+    )]
     pub moves: Option<Vec<u8>>,
     /// The board from its top row: `.` is a free cell, `X` a stone of seat 0,
     /// `O` one of seat 1, `#` the forbidden cell. It stands for rows, columns
-    /// and forbidden cell too.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// and forbidden cell too. It is read from a line too, with `/` between the rows.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "read_rows"
+    )]
     pub board: Option<Vec<String>>,
-    /// The seat whose turn it is; it follows from the stones, since seat 0 begins, and must agree
-    /// with them.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The seat whose turn it is after the moves; it follows from the stones, since seat 0 begins,
+    /// and must agree with them.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "read_turn"
+    )]
     pub turn: Option<u8>,
 }
 
-/// The place of the forbidden cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The place of the forbidden cell. A cell is read from its row and column too, such as `(4, 4)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forbidden {
     /// Drawn from all cells.
@@ -48,25 +60,152 @@ pub enum Forbidden {
     At(Point),
 }
 
+impl<'de> Deserialize<'de> for Forbidden {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let written = Value::deserialize(from)?;
+        let cell = |x, y| Self::At(Point { x, y });
+        let read = match &written {
+            Value::String(word) if word == "random" => Some(Self::Random),
+            Value::String(word) if word == "none" => Some(Self::None),
+            Value::String(text) => match numbers(text).as_deref() {
+                Some([x, y]) => Some(cell((*x).into(), (*y).into())),
+                _ => None,
+            },
+            Value::Array(_) => serde_json::from_value(written.clone())
+                .ok()
+                .map(|[x, y]: [i32; 2]| cell(x, y)),
+            Value::Object(parts) if parts.len() == 1 => parts
+                .get("at")
+                .and_then(|at| serde_json::from_value(at.clone()).ok())
+                .map(Self::At),
+            _ => None,
+        };
+        read.ok_or_else(|| {
+            D::Error::custom(format!(
+                "forbidden: expected \"random\", \"none\" or a row and a column, such as \
+                 \"(4, 4)\", found {}",
+                shorten(&written.to_string(), 40)
+            ))
+        })
+    }
+}
+
+fn read_moves<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u8>>, D::Error> {
+    let read = match Value::deserialize(from)? {
+        Value::Null => return Ok(None),
+        Value::Array(list) if list.is_empty() => return Ok(Some(Vec::new())),
+        Value::String(line) => columns(&line),
+        // A list is written as the line is, with commas.
+        list => columns(&list.to_string()),
+    };
+    read.map(Some).map_err(D::Error::custom)
+}
+
+fn read_rows<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    list_or_line(from, |line| Ok(rows_of(line)))
+}
+
+/// A number of rows or of columns.
+fn read_size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
+    let range = format!("{SMALLEST} to {LARGEST}");
+    small_number(from, &range)
+}
+
+fn read_turn<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
+    small_number(from, "0 or 1")
+}
+
+fn small_number<'de, D: Deserializer<'de>>(
+    from: D,
+    expected: &str,
+) -> Result<Option<u8>, D::Error> {
+    let written = Value::deserialize(from)?;
+    if written.is_null() {
+        return Ok(None);
+    }
+    let number = written.as_u64().and_then(|number| number.try_into().ok());
+    number.map(Some).ok_or_else(|| {
+        let found = shorten(&written.to_string(), 40);
+        D::Error::custom(format!("expected {expected}, found {found}"))
+    })
+}
+
+/// The rows of a board in one line.
+fn rows_of(line: &str) -> Vec<String> {
+    let rows = line.split(|c: char| c == '/' || c.is_whitespace());
+    let rows = rows.filter(|row| !row.is_empty());
+    rows.map(str::to_owned).collect()
+}
+
+/// Numbers with blanks, commas or brackets between them.
+fn numbers(text: &str) -> Option<Vec<u8>> {
+    let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '[' | ']');
+    let numbers = text.split(is_between).filter(|part| !part.is_empty());
+    numbers.map(|number| number.parse().ok()).collect()
+}
+
+/// Columns that are played in turn.
+fn columns(text: &str) -> Result<Vec<u8>, String> {
+    if text.contains('(') {
+        return Err(format!(
+            "expected columns from 0, such as 3 3 4, found \"{}\": of a point write the column \
+             alone, 3 for (8, 3)",
+            shorten(text, 40)
+        ));
+    }
+    numbers(text)
+        .filter(|columns| !columns.is_empty())
+        .ok_or_else(|| {
+            format!(
+                "expected columns from 0 with blanks between them, such as 3 3 4, found \"{}\"",
+                shorten(text, 40)
+            )
+        })
+}
+
 impl Setup {
-    /// Reads columns with blanks between them, or a set-up as JSON.
-    pub(super) fn from_line(line: &str) -> Result<Self, String> {
-        let line = line.trim();
-        if line.starts_with('{') {
-            return JsonBounds::SETUP
-                .read(line.as_bytes())
-                .map_err(|error| format!("not a set-up of connect_four: {error}"));
-        }
-        let columns = line.split_ascii_whitespace().map(str::parse);
-        match columns.collect::<Result<Vec<u8>, _>>() {
-            Ok(columns) if !columns.is_empty() => Ok(Self {
-                moves: Some(columns),
+    /// Reads columns, a board, or a board and the columns that are played on it.
+    pub(super) fn read_notation(line: &str) -> Result<Self, String> {
+        let begins_a_move = |c: char| c.is_ascii_digit() || matches!(c, '(' | '[');
+        match line.chars().next() {
+            Some(first) if begins_a_move(first) => Ok(Self {
+                moves: Some(columns(line)?),
                 ..Self::default()
             }),
+            Some('.' | '#' | 'X' | 'x' | 'O' | 'o') => {
+                let end = line.find(begins_a_move).unwrap_or(line.len());
+                let (board, moves) = line.split_at(end);
+                Ok(Self {
+                    board: Some(rows_of(board)),
+                    moves: match moves {
+                        "" => None,
+                        moves => Some(columns(moves)?),
+                    },
+                    ..Self::default()
+                })
+            }
             _ => Err(format!(
-                "expected columns from 0 with blanks between them, such as 3 3 4, found \"{line}\""
+                "expected columns from 0 with blanks between them, such as 3 3 4, or a board such \
+                 as \"..../..../..../XO..\", found \"{}\"",
+                shorten(line, 40)
             )),
         }
+    }
+
+    /// A game that began like this: the board before the first move, and all columns.
+    pub(super) fn transcript(&self, dealt: &Public, columns: &[String]) -> String {
+        let board = match &self.board {
+            Some(board) => read(board).ok().map(|public| public.board),
+            None => None,
+        };
+        let board = board.unwrap_or_else(|| {
+            let (rows, columns) = (dealt.board.rows(), dealt.board.columns());
+            ConnectFourBoard::new(rows as u8, columns as u8, dealt.board.forbidden())
+        });
+        let opening = self.moves.iter().flatten().map(ToString::to_string);
+        let moves = opening.chain(columns.iter().cloned());
+        let parts: Vec<String> = [board.to_string()].into_iter().chain(moves).collect();
+        parts.join(" ")
     }
 
     /// Says why no game can begin like this.
@@ -105,9 +244,9 @@ impl Setup {
                 Forbidden::None => None,
                 Forbidden::At(point) => Some(point),
             };
-            let board = ConnectFourBoard::new(rows, columns, forbidden);
-            play(board, self.moves.as_deref().unwrap_or(&[]))?
+            Public::beginning(ConnectFourBoard::new(rows, columns, forbidden))
         };
+        let public = play(public, self.moves.as_deref().unwrap_or(&[]))?;
         if let Some(turn) = self.turn
             && usize::from(turn) != public.turn.index()
         {
@@ -122,10 +261,9 @@ impl Setup {
         Ok(public)
     }
 
-    /// With a board no other field may be given.
+    /// With a board its shape may not be given again.
     fn only_a_board(&self) -> Result<(), String> {
         let others = [
-            ("moves", self.moves.is_some()),
             ("rows", self.rows.is_some()),
             ("columns", self.columns.is_some()),
             ("forbidden", self.forbidden != Forbidden::Random),
@@ -227,8 +365,7 @@ fn check_size(what: &str, size: usize) -> Result<(), String> {
 }
 
 /// The position after playing these columns in turn.
-fn play(board: ConnectFourBoard, columns: &[u8]) -> Result<Public, String> {
-    let mut public = Public::beginning(board);
+fn play(mut public: Public, columns: &[u8]) -> Result<Public, String> {
     for (played, &column) in columns.iter().enumerate() {
         let wrong = |why: &str| {
             let board = &public.board;
@@ -275,8 +412,8 @@ fn read(rows: &[String]) -> Result<Public, String> {
         for (y, cell) in row.chars().enumerate() {
             cells.push(match cell {
                 '.' | '#' => None,
-                'X' => Some(SEATS[0]),
-                'O' => Some(SEATS[1]),
+                'X' | 'x' => Some(SEATS[0]),
+                'O' | 'o' => Some(SEATS[1]),
                 other => {
                     return Err(format!(
                         "expected ., X, O or # on ({x}, {y}), found \"{other}\""
@@ -346,7 +483,7 @@ mod tests {
 
     #[test]
     fn a_short_opening_is_judged_on_few_boards() {
-        let setup = Setup::from_line("3 3 4").unwrap();
+        let setup = Setup::read_notation("3 3 4").unwrap();
         assert_eq!(setup.possible().count(), 42 * 42);
         assert_eq!(setup.drawn().count(), 4);
     }

@@ -212,6 +212,10 @@ impl Game for Mahjong {
             Words::of("wall", "牌墙"),
             Words::of("hands", "手牌"),
         ],
+        setup_lines: &[
+            "122367c1478b138d 4589c23569b2579d",
+            r#"{"missing_suit":"free"}"#,
+        ],
         purse: 0,
         scores: (0, PAY * MOST_FAAN + WALL as i32),
         // For each tile of the wall a claim, a discard and a claim of the other seat.
@@ -236,8 +240,9 @@ impl Game for Mahjong {
         setup.wall().map(|_| ())
     }
 
-    fn opening(line: &str) -> Result<Setup, SetupError> {
-        Setup::opening(line)
+    /// Reads two hands, or a whole wall.
+    fn read_notation(line: &str) -> Result<Setup, SetupError> {
+        Setup::read_notation(line).map_err(SetupError)
     }
 
     fn trials() -> &'static [Trial] {

@@ -1,12 +1,13 @@
 //! The set-up of a round.
 
-use referee_core::{JsonBounds, SetupError};
-use serde::{Deserialize, Serialize};
+use referee_core::{SetupError, shorten};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use super::{
-    tile::{COPIES, TILES, Tile, parse},
+    tile::{COPIES, TILES, Tile, parse, print},
     value::MissingSuit,
 };
+use crate::written::list_or_line;
 
 /// Number of tiles that a seat is dealt.
 pub const DEALT: usize = 13;
@@ -20,7 +21,8 @@ pub struct Setup {
     /// All 108 tiles in the order in which they are drawn: 13 for seat 0, 13
     /// for seat 1, then one in turn, from seat 0.
     pub wall: Option<String>,
-    /// The 13 tiles of each seat; the others are shuffled.
+    /// The 13 tiles of each seat; the others are shuffled. They are read from a line too.
+    #[serde(deserialize_with = "read_hands")]
     pub hands: Option<[String; 2]>,
 }
 
@@ -32,22 +34,18 @@ pub(super) struct TileWall {
 }
 
 impl Setup {
-    /// A line of two hands, separated by a space, or a set-up as JSON.
-    pub(super) fn opening(line: &str) -> Result<Self, SetupError> {
-        if line.trim_start().starts_with('{') {
-            return JsonBounds::SETUP
-                .read(line.as_bytes())
-                .map_err(|error| SetupError(format!("not a set-up: {error}")));
-        }
-        match line.split_whitespace().collect::<Vec<_>>()[..] {
-            [first, second] => Ok(Self {
-                hands: Some([first.to_owned(), second.to_owned()]),
+    /// Reads two hands, or a whole wall.
+    pub(super) fn read_notation(line: &str) -> Result<Self, String> {
+        if !line.contains('|') && parse(line).is_ok_and(|tiles| tiles.len() == TILES) {
+            return Ok(Self {
+                wall: Some(line.to_owned()),
                 ..Self::default()
-            }),
-            _ => Err(SetupError(format!(
-                "expected two hands of 13 tiles such as 122367c1478b138d, separated by a space, found \"{line}\""
-            ))),
+            });
         }
+        Ok(Self {
+            hands: Some(hands(line)?),
+            ..Self::default()
+        })
     }
 
     pub(super) fn wall(&self) -> Result<TileWall, SetupError> {
@@ -79,6 +77,47 @@ impl Setup {
             }
         }
     }
+}
+
+fn read_hands<'de, D: Deserializer<'de>>(from: D) -> Result<Option<[String; 2]>, D::Error> {
+    let hands = list_or_line(from, |line| hands(line).map(Vec::from))?;
+    let exactly = |hands: Vec<String>| {
+        <[String; 2]>::try_from(hands).map_err(|hands| {
+            D::Error::custom(format!(
+                "hands: expected two hands, such as {EXAMPLE}, found {}",
+                hands.len()
+            ))
+        })
+    };
+    hands.map(exactly).transpose()
+}
+
+const EXAMPLE: &str = "\"122367c1478b138d 4589c23569b2579d\"";
+
+/// Reads two hands in one line, with `|` or a blank between them. Where blanks are between the tiles
+/// too, the first 13 are the hand of seat 0.
+fn hands(line: &str) -> Result<[String; 2], String> {
+    let split: Vec<&str> = match line.contains('|') {
+        true => line.split('|').map(str::trim).collect(),
+        false => line.split_whitespace().collect(),
+    };
+    if let [first, second] = split[..] {
+        return Ok([first, second].map(str::to_owned));
+    }
+    let tiles = parse(line);
+    if let Ok(tiles) = &tiles
+        && tiles.len() == 2 * DEALT
+    {
+        let (first, second) = tiles.split_at(DEALT);
+        return Ok([first, second].map(print));
+    }
+    let found = match tiles {
+        Ok(tiles) => format!("{} tiles", tiles.len()),
+        Err(_) => format!("\"{}\"", shorten(line, 40)),
+    };
+    Err(format!(
+        "expected two hands of 13 tiles, such as {EXAMPLE}, or a wall of {TILES} tiles, found {found}"
+    ))
 }
 
 fn read(what: &str, text: &str, expected: usize) -> Result<Vec<Tile>, SetupError> {

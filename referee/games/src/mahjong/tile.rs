@@ -151,17 +151,20 @@ impl fmt::Debug for TileSet {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotationError {
     /// A character without a meaning.
-    #[error("expected ranks 1 to 9 followed by their suit c, b or d, found '{0}'")]
+    #[error(
+        "expected ranks 1 to 9 followed by their suit c, b or d, such as 123c45b6d, found '{0}'"
+    )]
     Sign(char),
     /// A suit without a rank.
-    #[error("expected ranks before the suit '{0}'")]
+    #[error("expected ranks before the suit '{0}', such as 123c45b6d")]
     NoRank(char),
     /// Ranks without a suit.
-    #[error("expected a suit c, b or d after the ranks {0}")]
+    #[error("expected a suit c, b or d after the ranks {0}, such as 123c45b6d")]
     NoSuit(String),
 }
 
-/// Reads tiles in the order in which they are written; spaces mean nothing.
+/// Reads tiles in the order in which they are written; blanks, commas and brackets mean nothing, and
+/// a suit may be a capital.
 ///
 /// # Errors
 ///
@@ -169,14 +172,15 @@ pub enum NotationError {
 pub fn parse(text: &str) -> Result<Vec<Tile>, NotationError> {
     let mut tiles = Vec::new();
     let mut ranks = String::new();
-    for sign in text.chars().filter(|sign| !sign.is_whitespace()) {
+    let means_nothing = |sign: &char| sign.is_whitespace() || matches!(sign, ',' | '[' | ']');
+    for sign in text.chars().filter(|sign| !means_nothing(sign)) {
         if ('1'..='9').contains(&sign) {
             ranks.push(sign);
             continue;
         }
         let suit = MahjongSuit::ALL
             .into_iter()
-            .find(|suit| suit.letter() == sign)
+            .find(|suit| suit.letter() == sign.to_ascii_lowercase())
             .ok_or(NotationError::Sign(sign))?;
         if ranks.is_empty() {
             return Err(NotationError::NoRank(sign));
@@ -218,7 +222,9 @@ mod tests {
         for text in ["122367c1478b1389d", "9d1c", "", "111c222b3d"] {
             assert_eq!(print(&parse(text).unwrap()), text);
         }
-        assert_eq!(print(&parse("1c2c 3d").unwrap()), "12c3d");
+        for text in ["1c2c 3d", "1C2c, 3D", "1c  2c  [3d]"] {
+            assert_eq!(print(&parse(text).unwrap()), "12c3d");
+        }
         assert_eq!(parse("1c9d").unwrap()[1].index(), 26);
     }
 

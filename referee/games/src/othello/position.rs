@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use referee_core::Seat;
+use referee_core::{Seat, shorten};
 
 use super::{
     board::OthelloBoard,
@@ -17,6 +17,7 @@ pub const WHITE: Seat = Seat::new(1);
 /// A position. Its notation is that of test suites: a character for each of
 /// the squares a1, b1, … h1, a2, … h8, `X` a black disc, `O` a white one, `-`
 /// or `.` an empty square; then a space, and `X` or `O` for the side to move.
+/// docs/notation.md has all that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OthelloPosition {
     /// As the side to move sees it.
@@ -79,33 +80,23 @@ impl OthelloPosition {
         self.board.moves() == 0 && self.board.pass().moves() != 0
     }
 
-    /// After these moves, one square behind the other (`f5d6c3`); passes are
-    /// not written.
+    /// After these moves. A side without a move passes.
     ///
     /// # Errors
     ///
     /// Says which move can't be played.
-    pub fn after(self, transcript: &str) -> Result<(Self, Option<Square>), String> {
-        let characters: Vec<char> = transcript
-            .chars()
-            .filter(|c| !c.is_ascii_whitespace())
-            .collect();
+    pub fn after(self, moves: &[Square]) -> Result<Self, String> {
         let mut position = self;
-        let mut last = None;
-        for (played, text) in characters.chunks(2).enumerate() {
-            let text: String = text.iter().collect();
-            let wrong = |why| format!("move {} of the transcript: {why}", played + 1);
-            let square: Square = text.parse().map_err(wrong)?;
+        for (at, &square) in moves.iter().enumerate() {
             if position.must_pass() {
                 position = position.pass();
             }
-            position
-                .refuse(square)
-                .map_or(Ok(()), |why| Err(wrong(why)))?;
+            if let Some(why) = position.refuse(square) {
+                return Err(format!("move {} of the transcript: {why}", at + 1));
+            }
             position = position.play(square);
-            last = Some(square);
         }
-        Ok((position, last))
+        Ok(position)
     }
 
     /// The reason why the side to move may not place a disc here, where it may not.
@@ -153,50 +144,95 @@ fn sign(seat: Seat) -> &'static str {
     if seat == BLACK { "X" } else { "O" }
 }
 
+/// Reads the printed form; small letters are accepted too, and blanks anywhere.
 impl FromStr for OthelloPosition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut words = text.split_ascii_whitespace();
-        let (Some(cells), Some(side), None) = (words.next(), words.next(), words.next()) else {
-            return Err(format!(
-                "expected 64 squares, a space, and X or O for the side to move, found \"{text}\""
-            ));
-        };
-        let turn = match side {
-            "X" | "x" => BLACK,
-            "O" | "o" => WHITE,
-            _ => {
+        let (board, moves) = split(text);
+        let position = read(board)?;
+        match moves.is_empty() {
+            true => Ok(position),
+            false => Err(format!(
+                "expected nothing after the side to move, found \"{}\"",
+                shorten(moves, 40)
+            )),
+        }
+    }
+}
+
+/// True if it is a sign of a position.
+const fn is_sign(c: char) -> bool {
+    matches!(c, 'X' | 'x' | 'O' | 'o' | '-' | '.')
+}
+
+/// A position and what stands behind it: the first sign that no position has, or that comes after
+/// the side to move, begins the moves.
+pub(super) fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| !is_sign(c) && !c.is_whitespace());
+    // What stands between the squares is a sign too, only a wrong one.
+    let is_position = |end: usize| signs(&text[..end]).count() > SQUARES;
+    let end = end.filter(|&end| is_position(end)).unwrap_or(text.len());
+    let (position, moves) = text.split_at(end);
+    (position.trim_end(), moves)
+}
+
+const SQUARES: usize = Square::COUNT as usize;
+
+fn signs(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| !c.is_whitespace())
+}
+
+/// Reads the squares and the side to move.
+fn read(text: &str) -> Result<OthelloPosition, String> {
+    let mut board = OthelloBoard {
+        own: 0,
+        opponent: 0,
+    };
+    let expected = || {
+        let example = OthelloPosition::BEGINNING;
+        format!("expected 64 squares and X or O for the side to move, such as \"{example}\"")
+    };
+    for (square, cell) in Square::all().zip(signs(text)) {
+        match cell {
+            'X' | 'x' => board.own |= square.bit(),
+            'O' | 'o' => board.opponent |= square.bit(),
+            '-' | '.' => {}
+            other => {
                 return Err(format!(
-                    "expected X or O for the side to move, found \"{side}\""
+                    "expected X, O, - or . on {square}, as in \"{}\", found \"{other}\"",
+                    OthelloPosition::BEGINNING
                 ));
             }
-        };
-        let found = cells.chars().count();
-        if found != usize::from(Square::COUNT) {
-            return Err(format!("expected 64 squares, found {found}"));
         }
-        let mut board = OthelloBoard {
-            own: 0,
-            opponent: 0,
-        };
-        for (square, cell) in Square::all().zip(cells.chars()) {
-            match cell {
-                'X' | 'x' => board.own |= square.bit(),
-                'O' | 'o' => board.opponent |= square.bit(),
-                '-' | '.' => {}
-                other => {
-                    return Err(format!(
-                        "expected X, O, - or . on {square}, found \"{other}\""
-                    ));
-                }
-            }
-        }
-        if turn == WHITE {
-            board = board.pass();
-        }
-        Ok(Self { board, turn })
     }
+    // The side to move stands apart, as people write it.
+    let has_side = text
+        .split_whitespace()
+        .next_back()
+        .is_some_and(|word| matches!(word, "X" | "x" | "O" | "o"));
+    let found = signs(text).count();
+    let turn = match signs(text).nth(SQUARES) {
+        Some('X' | 'x') if found == SQUARES + 1 => BLACK,
+        Some('O' | 'o') if found == SQUARES + 1 => WHITE,
+        Some(other) if found == SQUARES + 1 || !is_sign(other) => {
+            return Err(format!(
+                "expected X or O for the side to move after 64 squares, found \"{other}\""
+            ));
+        }
+        None if found == SQUARES && !has_side => {
+            return Err(format!("{}, found 64 squares alone", expected()));
+        }
+        _ => {
+            let squares = found - usize::from(has_side);
+            return Err(format!("{}, found {squares} squares", expected()));
+        }
+    };
+    if turn == WHITE {
+        board = board.pass();
+    }
+    Ok(OthelloPosition { board, turn })
 }
 
 #[cfg(test)]
@@ -212,39 +248,46 @@ mod tests {
         let text = "---------------------------OX------XO--------------------------- X";
         assert_eq!(OthelloPosition::BEGINNING.to_string(), text);
         assert_eq!(text.parse(), Ok(OthelloPosition::BEGINNING));
-        assert_eq!(
-            text.replace('-', ".").to_lowercase().parse(),
-            Ok(OthelloPosition::BEGINNING)
-        );
-    }
-
-    #[test]
-    fn a_transcript_leads_to_its_position() {
-        let (position, last) = OthelloPosition::BEGINNING.after("F5 d6c3").unwrap();
-        assert_eq!(last.unwrap().to_string(), "c3");
-        assert_eq!(
-            position.to_string(),
-            "------------------X--------XX------OXX-----O-------------------- O"
-        );
-        assert_eq!(
-            OthelloPosition::BEGINNING.after("f5d6a1").unwrap_err(),
-            "move 3 of the transcript: Black encloses nothing on a1; expected one of c3 c4 c5 c6 c7"
-        );
+        let rows: Vec<&str> = (0..8).map(|row| &text[8 * row..8 * row + 8]).collect();
+        for other in [
+            text.replace('-', ".").to_lowercase(),
+            text.replace(' ', "  "),
+            text.replace(' ', ""),
+            rows.join("\n") + "\nX",
+            text.chars().map(|c| format!("{c} ")).collect(),
+        ] {
+            assert_eq!(other.parse(), Ok(OthelloPosition::BEGINNING), "{other}");
+        }
     }
 
     #[test]
     fn what_is_no_position_is_told() {
         let good = OthelloPosition::BEGINNING.to_string();
-        assert_eq!(wrong(&good[1..]), "expected 64 squares, found 63");
+        let expected =
+            format!("expected 64 squares and X or O for the side to move, such as \"{good}\"");
+        assert_eq!(wrong(&good[1..]), format!("{expected}, found 63 squares"));
         assert_eq!(
-            wrong(&good.replace(" X", " B")),
-            "expected X or O for the side to move, found \"B\""
+            wrong(&format!("-{good}")),
+            format!("{expected}, found 65 squares")
         );
+        assert_eq!(
+            wrong(&good[..64]),
+            format!("{expected}, found 64 squares alone")
+        );
+        assert_eq!(wrong(""), format!("{expected}, found 0 squares"));
+        for side in ["B", "-"] {
+            assert_eq!(
+                wrong(&good.replace(" X", &format!(" {side}"))),
+                format!("expected X or O for the side to move after 64 squares, found \"{side}\"")
+            );
+        }
         assert_eq!(
             wrong(&good.replacen('-', "é", 1)),
-            "expected X, O, - or . on a1, found \"é\""
+            format!("expected X, O, - or . on a1, as in \"{good}\", found \"é\"")
         );
-        assert!(wrong("").starts_with("expected 64 squares, a space"));
-        assert!(wrong(&good[..64]).starts_with("expected 64 squares, a space"));
+        assert_eq!(
+            wrong(&format!("{good} f5")),
+            "expected nothing after the side to move, found \"f5\""
+        );
     }
 }

@@ -5,14 +5,14 @@
 //! The referee passes for a side without a move: it is not asked.
 
 use referee_core::{
-    Dice, Game, GameInfo, Illegal, JsonBounds, Observation, Outcome, PerSeat, Scene, Seat,
-    SetupError, State, Step, Trial, Words,
+    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
+    Step, Trial, Words,
 };
-use serde::{Deserialize, Serialize};
 
 use super::{
     ending::Ending,
     position::{BLACK, OthelloPosition, WHITE},
+    setup::Setup,
     square::{Square, squares_of},
     trials::TRIALS,
 };
@@ -20,16 +20,6 @@ use super::{
 /// The rules of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Othello;
-
-/// The set-up: at most one of the two fields.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Setup {
-    /// A position in the notation of [`OthelloPosition`].
-    pub position: Option<String>,
-    /// The moves of an opening, such as `f5d6c3`; passes are not written.
-    pub moves: Option<String>,
-}
 
 /// Everything that everybody sees. There are no secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +95,12 @@ impl Game for Othello {
             Words::of("position", "局面"),
             Words::of("moves", "开局着法"),
         ],
+        setup_lines: &[
+            "f5d6c3",
+            "------------------X--------XX------OXX-----O-------------------- O",
+            "---------------------------OX------XO--------------------------- X f5d6c3",
+            r#"{"moves":"f5d6c3"}"#,
+        ],
         purse: 0,
         scores: (-64, 64),
         // A disc for each square; a seat that must pass is not asked.
@@ -129,39 +125,27 @@ impl Game for Othello {
         beginning(setup).map(|_| ())
     }
 
-    /// Reads a position (`…64 squares… X`), a transcript (`f5d6c3`), or a
-    /// set-up as JSON.
-    fn opening(line: &str) -> Result<Setup, SetupError> {
-        let line = line.trim();
-        let text = Some(line.to_owned());
-        match line.chars().next() {
-            Some('{') => JsonBounds::SETUP
-                .read(line.as_bytes())
-                .map_err(|error| SetupError(format!("not a set-up of othello: {error}"))),
-            Some('X' | 'x' | 'O' | 'o' | '-' | '.') => Ok(Setup {
-                position: text,
-                moves: None,
-            }),
-            Some('a'..='h' | 'A'..='H') => Ok(Setup {
-                position: None,
-                moves: text,
-            }),
-            _ => Err(SetupError(format!(
-                "expected moves such as f5d6c3, or a position such as \"{}\", found \"{line}\"",
-                OthelloPosition::BEGINNING
-            ))),
-        }
+    /// Reads a position (`…64 squares… X`), a transcript (`f5d6c3`), or a position and a
+    /// transcript after it.
+    fn read_notation(line: &str) -> Result<Setup, SetupError> {
+        Setup::read_notation(line).map_err(SetupError)
     }
 
     /// The squares one after another, such as `f5d6c3`, from the first move of the
-    /// opening on; passes are not written. After a position, that comes first.
-    fn transcript(setup: &Setup, moves: &[&str]) -> String {
-        let moves = moves.concat();
-        match (&setup.position, &setup.moves) {
-            (Some(position), _) => format!("{position} {moves}"),
-            (None, Some(opening)) => opening.to_lowercase() + &moves,
-            (None, None) => moves,
-        }
+    /// opening on; passes are not written. After a position, that comes first. Where nothing was
+    /// played there is the position alone.
+    fn transcript(setup: &Setup, dealt: &Public, moves: &[&str]) -> String {
+        let opening = setup.squares().unwrap_or_default();
+        let opening = opening.iter().map(ToString::to_string).collect::<String>();
+        let moves = opening + &moves.concat();
+        let position = match &setup.position {
+            Some(text) => text.parse().ok(),
+            None => moves.is_empty().then_some(dealt.position),
+        };
+        let position = position.map(|position: OthelloPosition| position.to_string());
+        let parts = position.into_iter().chain([moves]);
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        parts.join(" ")
     }
 
     fn trials() -> &'static [Trial] {
@@ -229,18 +213,7 @@ impl Game for Othello {
 }
 
 fn beginning(setup: &Setup) -> Result<Public, SetupError> {
-    let (position, last) = match (&setup.position, &setup.moves) {
-        (None, None) => (OthelloPosition::BEGINNING, None),
-        (Some(position), None) => (position.parse().map_err(SetupError)?, None),
-        (None, Some(moves)) => OthelloPosition::BEGINNING
-            .after(moves)
-            .map_err(SetupError)?,
-        (Some(_), Some(_)) => {
-            return Err(SetupError(
-                "expected a position or moves, found both".to_owned(),
-            ));
-        }
-    };
+    let (position, last) = setup.position().map_err(SetupError)?;
     if position.board.is_over() {
         return Err(SetupError(format!(
             "neither side has a move in \"{position}\": the game would be over at once"
