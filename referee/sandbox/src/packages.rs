@@ -231,11 +231,11 @@ impl Place {
             }
             Prefix(pattern) => {
                 let folders = programs.iter().filter_map(|file| file.parent()?.parent());
-                folders.flat_map(|folder| below(folder, pattern)).collect()
+                folders.flat_map(|folder| within(folder, pattern)).collect()
             }
             Beside(pattern) => {
                 let folders = programs.iter().filter_map(|file| file.parent());
-                folders.flat_map(|folder| below(folder, pattern)).collect()
+                folders.flat_map(|folder| within(folder, pattern)).collect()
             }
             Variable(name, pattern) => start
                 .values(name)
@@ -250,17 +250,18 @@ impl Place {
                     if is_one {
                         vec![folder.to_owned()]
                     } else {
-                        below(folder, name)
+                        within(folder, name)
                     }
                 })
                 .collect(),
             Nearest(name) => {
                 let folders = start.named_folders();
                 let nearest = |folder: &Path| {
-                    let mut above = folder.ancestors().map(|folder| folder.join(name));
-                    above.find(|file| file.is_file())
+                    let mut above = folder.ancestors();
+                    let folder = above.find(|folder| folder.join(name).is_file());
+                    folder.map(|folder| within(folder, name))
                 };
-                folders.filter_map(nearest).collect()
+                folders.filter_map(nearest).flatten().collect()
             }
             Machine(path) => below(Path::new("/"), path.trim_start_matches('/')),
         };
@@ -309,6 +310,17 @@ fn matching(folder: &Path, pattern: &Path) -> Vec<PathBuf> {
     let names = entries.take(MOST).map(|entry| entry.file_name());
     let matching = names.filter(|name| name.as_bytes().starts_with(begins));
     matching.map(|name| within.join(name)).collect()
+}
+
+/// The same, but those that links lead out of the folder from: whoever wrote a bot has made the
+/// links in its folder, and does not decide what else is shown.
+fn within(folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    let Ok(real) = fs::canonicalize(folder) else {
+        return Vec::new();
+    };
+    let mut found = matching(folder, Path::new(pattern));
+    found.retain(|path| fs::canonicalize(path).is_ok_and(|path| path.starts_with(&real)));
+    found
 }
 
 /// The whole folders before the first `?` of templates. One that begins nowhere is in the

@@ -121,6 +121,29 @@ fn a_folder_of_packages_that_is_the_whole_home_is_not_shown() {
 }
 
 #[test]
+fn links_of_a_bot_show_nothing_of_others() {
+    let home = Home::new();
+    let other = home.file("bots/other/package.json", "secret");
+    for (name, target) in [
+        ("node_modules", "../other"),
+        ("package.json", "../other/package.json"),
+        ("lib", "../other"),
+    ] {
+        fs::create_dir_all(home.path.join("bots/mine")).unwrap();
+        symlink(target, home.path.join("bots/mine").join(name)).unwrap();
+    }
+    home.file("bots/other/node/secret", "secret");
+    let text = format!(
+        "#!/bin/sh\ncd bots/mine\n\
+         cat {other:?} package.json node_modules/package.json lib/node/secret; exit 0"
+    );
+    let bot = home.program_file("bots/mine/bin/node", &text);
+    home.says(every_kind(), &program(&bot, &[], &home.path), "");
+    let bot = home.program_file("bots/mine/node", &text);
+    home.says(every_kind(), &program(&bot, &[], &home.path), "");
+}
+
+#[test]
 fn what_is_hidden_stays_hidden_among_packages() {
     let home = Home::new();
     let seeds = home.file(".node_modules/seeds", "secret");
