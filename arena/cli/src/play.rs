@@ -30,12 +30,14 @@ use arena_tournament::{
 };
 use clap::Args;
 use referee::{BotSandbox, Cores};
-use referee_bots::{Entry, LaunchOptions, Schemes, archive::ArchiveCache, read_input_text};
+use referee_bots::{
+    Entry, LaunchOptions, Schemes, archive::ArchiveCache, read_input_text, write_whole,
+};
 use referee_cli::{LaunchArgs, PinArgs, bots, files, sandbox};
 use referee_core::{GameKind, Limits, Root, file_name};
 use referee_games::game_name;
 use referee_sandbox::Walls;
-use referee_worker::{RecordFolder, Stop, write_whole};
+use referee_worker::{RecordFolder, Stop};
 
 use crate::{End, report, show, usage};
 
@@ -427,10 +429,10 @@ pub(crate) fn started(
 
 /// The hash of a root and the root itself, on standard error.
 pub(crate) fn show_root(commitment: &str, root: &Root) {
-    anstream::eprintln!(
+    report::tell(&format!(
         "root committed, sha256:\n  {commitment}\nroot, to be typed as --seed:\n  {}",
         root.reveal()
-    );
+    ));
 }
 
 /// Plays a plan and reads off what came of it.
@@ -528,10 +530,13 @@ impl PlayedRun {
     pub(crate) fn close(&self, folder: Option<&RunFolder>) -> End {
         self.warn();
         if let Some(folder) = folder {
-            anstream::eprintln!("records: {}", folder.path().display());
+            report::tell(&format!("records: {}", folder.path().display()));
         }
         if self.outcome.end == RunEnd::Stopped {
-            anstream::eprintln!("stopped after {}", report::plural(self.seen.games, "game"));
+            report::tell(&format!(
+                "stopped after {}",
+                report::plural(self.seen.games, "game")
+            ));
             let (half, _) = self.snapshot.half_played;
             if half > 0 {
                 let deals = match half {

@@ -1,13 +1,14 @@
 //! Actions of people in a game, whatever it is shown with: move, ask for a hint, take back, write
 //! files. It reads nothing and draws nothing; it answers in words.
 
-use std::{fs::OpenOptions, io::Write as _, path::Path};
+use std::path::Path;
 
 use arena_play::PeopleGame;
 use arena_terminal::{
     BuiltIn,
     draw::{self, Signs},
 };
+use referee_bots::{OutputOptions, write_output};
 use referee_core::{GameKind, Language, Seat, printable};
 use tokio::sync::oneshot;
 
@@ -183,13 +184,8 @@ impl Commands<'_> {
         if file.is_empty() {
             return words::which_file(self.language).to_owned();
         }
-        let path = Path::new(file);
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(bytes));
-        match written {
+        // Nobody at this terminal could end a wait.
+        match write_output(Path::new(file), bytes, OutputOptions::default()) {
             Ok(()) => words::written(self.language, &printable(file)),
             Err(error) => words::not_written(self.language, &printable(file), &error),
         }

@@ -104,6 +104,7 @@ fn ask(program: &Path, request: &AdviceRequest) -> Result<Advice, NoAdvice> {
 pub(crate) fn answer() -> anyhow::Result<End> {
     // A group of its own where the kernel shares cores between groups, and the least of them.
     let _ = nix::unistd::setsid();
+    #[expect(clippy::disallowed_methods, reason = "it is the kernel's")]
     let _ = std::fs::write("/proc/self/autogroup", NICE.to_string());
     rustix::process::setpriority_process(None, NICE)?;
     setrlimit(Resource::RLIMIT_DATA, MEMORY, MEMORY)?;

@@ -2,19 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
-use arena_terminal::report;
-use referee_cli::{End, usage};
+use arena_terminal::{OutputFile, report};
+use referee_cli::End;
 
-/// Writes a new file, and says so.
+/// Writes a file and says so; one that is there is written over only with `force`.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<End> {
-    if path.exists() && !force {
-        return usage(format!(
-            "{} is there already; give another name, or --force",
-            path.display()
-        ));
-    }
-    std::fs::write(path, bytes).with_context(|| format!("could not write {}", path.display()))?;
+    OutputFile::open(path, force)?.write_whole(bytes)?;
     report::note(&format!(
         "written: {} ({} KiB)",
         path.display(),

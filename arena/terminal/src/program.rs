@@ -5,7 +5,10 @@ use std::{io::IsTerminal as _, process::ExitCode};
 use arena_tournament::TournamentError;
 use clap::Parser;
 use referee_bots::EntryError;
-use referee_cli::{End, Hidden, TryAgain, Usage};
+use referee_cli::{
+    End, Hidden, TryAgain, Usage,
+    text::{flush, print_help, tell},
+};
 use referee_core::{SetupError, printable_lines};
 
 use crate::{Format, NotReplayed, secrets};
@@ -37,32 +40,38 @@ pub fn main<C: CommandLine>() -> ExitCode {
     let command = match C::try_parse() {
         Ok(command) => command,
         Err(error) => {
-            // Whoever closed its end does not want to know.
-            let _ = error.print();
+            if let Err(error) = print_help(&error) {
+                return failed(&error);
+            }
             if let Some(meant) = C::meant(&error) {
-                anstream::eprintln!("\nhere it is: {meant}");
+                tell(&format!("\nhere it is: {meant}"));
             }
             return ExitCode::from(error.exit_code() as u8);
         }
     };
     log(command.log_format());
-    match command.run() {
+    match command.run().and_then(|end| flush().map(|()| end)) {
         Ok(end) => end.into(),
-        Err(error) if is_broken_pipe(&error) => End::Interrupted.into(),
-        Err(error) => {
-            anstream::eprintln!("arena: {}", in_words(&error));
-            let end = if is_usage(&error) {
-                End::Usage
-            } else if error.is::<NotReplayed>() {
-                End::No
-            } else if error.is::<TryAgain>() {
-                End::TryAgain
-            } else {
-                End::Failed
-            };
-            end.into()
-        }
+        Err(error) => failed(&error),
     }
+}
+
+/// Says why the program has failed, and gives its exit code.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    if is_broken_pipe(error) {
+        return End::Interrupted.into();
+    }
+    tell(&format!("arena: {}", in_words(error)));
+    let end = if is_usage(error) {
+        End::Usage
+    } else if error.is::<NotReplayed>() {
+        End::No
+    } else if error.is::<TryAgain>() {
+        End::TryAgain
+    } else {
+        End::Failed
+    };
+    end.into()
 }
 
 /// An error in words. It may quote a file, an answer of a database, or a name.
@@ -90,6 +99,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
 fn log(format: Format) {
     let log = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into()),

@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, time::Duration};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use arena_events::{Event, Line};
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -10,12 +10,12 @@ use owo_colors::OwoColorize as _;
 use referee_core::shorten;
 
 pub use arena_words::plural;
-pub use referee_cli::text::{WIDTH, filled, note, wrapped};
+pub use referee_cli::text::{NOT_WRITTEN, WIDTH, filled, note, tell, wrapped};
 
 /// Text as it is.
 pub fn text(text: &str) -> Result<()> {
-    anstream::stdout().lock().write_all(text.as_bytes())?;
-    Ok(())
+    let written = anstream::stdout().lock().write_all(text.as_bytes());
+    written.context(NOT_WRITTEN)
 }
 
 /// A line, on as many lines as it needs.
@@ -121,17 +121,16 @@ pub fn progress(games: Option<u64>) -> ProgressBar {
 /// One event as one line of JSON.
 pub fn event(event: Event) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", Line::from(event))?;
+    let written = writeln!(out, "{}", Line::from(event));
     // Whoever reads along should not wait for a full buffer.
-    out.flush()?;
-    Ok(())
+    written.and_then(|()| out.flush()).context(NOT_WRITTEN)
 }
 
 /// A warning, on standard error.
 pub fn warning(words: &str) {
     let text = wrapped(&format!("warning: {words}"));
     let text = text.strip_prefix("warning:").unwrap_or(&text);
-    anstream::eprintln!("{}{text}", "warning:".yellow().bold());
+    tell(&format!("{}{text}", "warning:".yellow().bold()));
 }
 
 /// A length of time in three figures or so.

@@ -16,6 +16,7 @@ mod input;
 mod launcher;
 mod needs;
 mod neighbours;
+mod output;
 mod packed;
 mod running;
 
@@ -30,6 +31,7 @@ pub use input::{open_input, read_input, read_input_text, read_stream_text};
 pub use launcher::{Launcher, Reach, Scheme, Schemes, SpecReader, Trust};
 pub use needs::{has_program, is_label, machine_label, needs_of_file};
 pub use neighbours::{SharedFolder, shared_folders};
+pub use output::{Output, OutputOptions, write_output, write_whole};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};
 pub use referee_sandbox::{ModulePlace, without_returns};
 pub use running::{NotRunning, RunningBot};

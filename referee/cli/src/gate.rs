@@ -7,7 +7,7 @@ use clap::Args;
 use referee::Address;
 use referee_net::Gate;
 
-use crate::{End, net::TlsListenArgs, stop, usage};
+use crate::{End, net::TlsListenArgs, stop, text::say, usage};
 
 /// Where a gate listens, and what is behind it.
 #[derive(Args, Clone, Debug)]
@@ -68,7 +68,7 @@ impl GateArgs {
             .with_context(|| {
                 format!("could not listen on {listen}: expected HOST:PORT with a free port")
             })?;
-        println!("listening on tcp:{}", listener.local_addr()?);
+        say(&format!("listening on tcp:{}", listener.local_addr()?))?;
         let gate = Gate::new(tls, self.from, to);
         gate.serve(listener, stop.cutting_off(), self.grace).await;
         Ok(End::Done)

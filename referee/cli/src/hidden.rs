@@ -8,7 +8,7 @@ use std::{
 use clap::Subcommand;
 use strategy_adapter::AdapterError;
 
-use crate::{End, sandbox, usage};
+use crate::{End, sandbox, text::tell, usage};
 
 /// The argument that this program is started again with, to stand for a container.
 pub(crate) const CONTAINER: &str = "container";
@@ -83,7 +83,7 @@ impl Hidden {
                 Ok(()) => Ok(End::Done),
                 Err(AdapterError::Strategy(error)) => usage(error.to_string()),
                 Err(error) => {
-                    anstream::eprintln!("{error}");
+                    tell(&error.to_string());
                     Ok(End::No)
                 }
             },

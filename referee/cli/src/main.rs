@@ -6,7 +6,11 @@ use std::{io::IsTerminal as _, process::ExitCode};
 
 use clap::Parser as _;
 use referee_bots::EntryError;
-use referee_cli::{End, Hidden, RefereeCommand, TryAgain, Usage, write_termination_message};
+use referee_cli::{
+    End, Hidden, RefereeCommand, TryAgain, Usage,
+    text::{print_help, tell},
+    write_termination_message,
+};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -21,11 +25,18 @@ fn main() -> ExitCode {
             if error.use_stderr() {
                 write_termination_message(&error.to_string());
             }
-            error.exit();
+            return match print_help(&error) {
+                Ok(()) => ExitCode::from(error.exit_code() as u8),
+                Err(error) => {
+                    tell(&format!("referee: {error:#}"));
+                    End::Failed.into()
+                }
+            };
         }
     };
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()),
@@ -35,7 +46,7 @@ fn main() -> ExitCode {
         Ok(end) => end.into(),
         Err(error) => {
             let words = format!("referee: {error:#}");
-            anstream::eprintln!("{words}");
+            tell(&words);
             write_termination_message(&words);
             let end = if error.is::<Usage>() || error.is::<EntryError>() {
                 End::Usage

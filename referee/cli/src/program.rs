@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand};
 use referee_net::{Token, TokenError};
 
-use crate::{End, GateArgs, Hidden, SocketsArgs, WorkArgs, on_runtime, serve::ServeArgs, usage};
+use crate::{
+    End, GateArgs, Hidden, SocketsArgs, WorkArgs, on_runtime, serve::ServeArgs, text::say, usage,
+};
 
 /// The command line of the program `referee`.
 #[derive(Parser)]
@@ -64,11 +66,11 @@ fn new_token(file: &Path) -> anyhow::Result<End> {
     });
     match written {
         Ok(token) => {
-            println!("wrote a new token to {}", file.display());
-            println!(
-                "its SHA-256, by which a server may know it: {}",
+            say(&format!(
+                "wrote a new token to {}\nits SHA-256, by which a server may know it: {}",
+                file.display(),
                 token.hash()
-            );
+            ))?;
             Ok(End::Done)
         }
         Err(error @ TokenError::File { .. }) => usage(error.to_string()),

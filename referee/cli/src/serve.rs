@@ -6,12 +6,13 @@ use anyhow::Context as _;
 use clap::Args;
 use referee::{ServeOptions, ServiceAccess, referee_threads};
 use referee_net::{Bounds, ServerTls};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     End,
     net::{BotDialArgs, TlsListenArgs, TokenListenArgs},
+    stop::EndSignals,
+    text::say,
 };
 
 /// A server that plays the games that it is asked for.
@@ -63,18 +64,14 @@ impl ServeArgs {
             warn_of_strangers(is_open, self.bots.has_list());
         }
         let stop = CancellationToken::new();
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut signals = EndSignals::listen()?;
         let stopping = stop.clone();
         tokio::spawn(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
+            signals.next().await;
             tracing::info!("stopping: no new games");
             stopping.cancel();
         });
-        println!("listening on tcp:{address}");
+        say(&format!("listening on tcp:{address}"))?;
         serve.run(listener, stop).await?;
         Ok(End::Done)
     }

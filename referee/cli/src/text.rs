@@ -1,5 +1,9 @@
 //! Lines of text that fit a terminal.
 
+use std::io::{self, Write as _};
+
+use anyhow::Context as _;
+
 /// The widest line that a terminal of the usual width shows in one piece.
 pub const WIDTH: usize = 80;
 
@@ -35,7 +39,52 @@ pub fn filled<'a>(first: String, words: impl Iterator<Item = &'a str>, indent: u
     lines
 }
 
+/// A line on standard error. Where that can't be written, as on a terminal that is gone, there is
+/// nobody to tell so.
+pub fn tell(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
 /// A remark, on standard error.
 pub fn note(words: &str) {
-    anstream::eprintln!("{}", wrapped(&format!("note: {words}")));
+    tell(&wrapped(&format!("note: {words}")));
+}
+
+/// A line on standard output, at once.
+///
+/// # Errors
+///
+/// It can't be written.
+pub fn say(line: &str) -> anyhow::Result<()> {
+    writeln!(anstream::stdout(), "{line}").context(NOT_WRITTEN)?;
+    flush()
+}
+
+/// Writes out what was printed so far.
+///
+/// # Errors
+///
+/// It can't be written.
+pub fn flush() -> anyhow::Result<()> {
+    io::stdout().flush().context(NOT_WRITTEN)
+}
+
+/// The beginning of an error of standard output.
+pub const NOT_WRITTEN: &str = "could not write to standard output";
+
+/// Prints the help or the version that was asked for, or the mistake in the arguments.
+///
+/// # Errors
+///
+/// Help that was asked for can't be written.
+pub fn print_help(found: &clap::Error) -> anyhow::Result<()> {
+    let printed = found.print().and_then(|()| io::stdout().flush());
+    match printed {
+        // Whoever closed its end has read enough; and a mistake has its exit code, whether somebody
+        // reads about it or not.
+        Err(error) if !found.use_stderr() && error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context(NOT_WRITTEN)
+        }
+        _ => Ok(()),
+    }
 }

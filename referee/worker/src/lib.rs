@@ -23,7 +23,7 @@ pub use buckets::{Buckets, bucket};
 pub use dispatch::{Dispatch, DispatchError};
 pub use games::{BotGames, Games, LeasedGame, PackedResult, WorkError};
 pub use packer::Packer;
-pub use records::{ReadError, RecordFolder, read_record, write_whole};
+pub use records::{ReadError, RecordFolder, read_record};
 pub use stop::Stop;
 pub use summary::{Summary, course, moves};
 pub use worker::{ChunkBounds, Worker};

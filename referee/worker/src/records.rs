@@ -1,15 +1,13 @@
 //! Records on disk: one file a game, packed with zstd, never half written.
 
 use std::{
-    fs,
-    io::{self, Write as _},
-    os::unix::fs::PermissionsExt as _,
+    io,
     path::{Path, PathBuf},
 };
 
 use referee_core::{Record, file_name, pack};
 
-use referee_bots::read_input;
+use referee_bots::{read_input, write_whole};
 
 /// The ending of a record's file name.
 const ENDING: &str = "jsonl.zst";
@@ -108,23 +106,4 @@ pub fn read_record(path: &Path) -> Result<Record, ReadError> {
     let record = text
         .and_then(|text| Record::parse(&text).map_err(|error| format!("is no record: {error}")));
     record.map_err(|problem| ReadError::Content { path, problem })
-}
-
-/// Writes a file under another name first, so that there is never half a file.
-///
-/// # Errors
-///
-/// The file can't be written.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new()
-        // What the umask leaves of it, as for any file.
-        .permissions(fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

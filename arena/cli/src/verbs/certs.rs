@@ -1,14 +1,13 @@
 //! Certificates for TLS between our own programs, signed by an authority of one's own.
 
 use std::{
-    fs::Permissions,
-    io::Write as _,
     net::IpAddr,
-    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
+use arena_terminal::OutputFile;
 use clap::{Args, Subcommand};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -17,7 +16,7 @@ use rcgen::{
 use referee_bots::read_input_text;
 use time::{Duration, OffsetDateTime};
 
-use crate::{End, usage};
+use crate::{End, report, usage};
 
 /// The name of the authority's files.
 const AUTHORITY: &str = "ca";
@@ -103,7 +102,7 @@ impl InitArgs {
             .mode(0o700)
             .create(folder)
             .with_context(|| format!("could not make the folder {}", folder.display()))?;
-        self.files.check_free(AUTHORITY)?;
+        let files = self.files.open(AUTHORITY)?;
         let mut params = valid(
             CertificateParams::default(),
             "arena certificate authority",
@@ -114,11 +113,13 @@ impl InitArgs {
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let key = KeyPair::generate()?;
         let certificate = params.self_signed(&key)?;
-        self.files.write(AUTHORITY, &certificate.pem(), &key)?;
+        files.write(&certificate.pem(), &key)?;
         let folder = folder.display();
-        println!("wrote {folder}/ca.pem and {folder}/ca.key");
-        println!("keep ca.key secret: whoever has it can be any server and any client");
-        println!("next: arena certs server {folder} --name HOST, with the name of your server");
+        report::text(&format!(
+            "wrote {folder}/ca.pem and {folder}/ca.key\n\
+             keep ca.key secret: whoever has it can be any server and any client\n\
+             next: arena certs server {folder} --name HOST, with the name of your server\n"
+        ))?;
         Ok(End::Done)
     }
 }
@@ -133,12 +134,12 @@ impl ServerArgs {
         let usage = ExtendedKeyUsagePurpose::ServerAuth;
         self.files.issue(&first, params, usage, self.days)?;
         let folder = self.files.folder.display();
-        println!("wrote {folder}/{first}.pem and {folder}/{first}.key");
-        println!(
-            "next: start the server with --tls-cert {folder}/{first}.pem --tls-key \
-             {folder}/{first}.key, and give its clients {folder}/ca.pem"
-        );
-        println!("renew it with --force: a server that runs notices new files");
+        report::text(&format!(
+            "wrote {folder}/{first}.pem and {folder}/{first}.key\n\
+             next: start the server with --tls-cert {folder}/{first}.pem --tls-key \
+             {folder}/{first}.key, and give its clients {folder}/ca.pem\n\
+             renew it with --force: a server that runs notices new files\n"
+        ))?;
         Ok(End::Done)
     }
 }
@@ -161,12 +162,12 @@ impl ClientArgs {
         let usage = ExtendedKeyUsagePurpose::ClientAuth;
         self.files.issue(name, params, usage, self.days)?;
         let folder = self.files.folder.display();
-        println!("wrote {folder}/{name}.pem and {folder}/{name}.key");
-        println!(
-            "next: start the server with --tls-client-ca {folder}/ca.pem besides its own \
-             certificate, and give the client {name}.pem, {name}.key and ca.pem"
-        );
-        println!("renew it with --force: a client that runs notices new files when it connects");
+        report::text(&format!(
+            "wrote {folder}/{name}.pem and {folder}/{name}.key\n\
+             next: start the server with --tls-client-ca {folder}/ca.pem besides its own \
+             certificate, and give the client {name}.pem, {name}.key and ca.pem\n\
+             renew it with --force: a client that runs notices new files when it connects\n"
+        ))?;
         Ok(End::Done)
     }
 }
@@ -180,8 +181,8 @@ impl FilesArgs {
         usage: ExtendedKeyUsagePurpose,
         days: i64,
     ) -> anyhow::Result<()> {
-        self.check_free(name)?;
         let authority = self.authority()?;
+        let files = self.open(name)?;
         let common: String = name.chars().take(LONGEST_NAME).collect();
         let mut params = valid(params, &common, days);
         params.is_ca = IsCa::ExplicitNoCa;
@@ -190,7 +191,7 @@ impl FilesArgs {
         params.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate()?;
         let certificate = params.signed_by(&key, &authority)?;
-        self.write(name, &certificate.pem(), &key)
+        files.write(&certificate.pem(), &key)
     }
 
     fn authority(&self) -> anyhow::Result<Issuer<'static, KeyPair>> {
@@ -216,43 +217,30 @@ impl FilesArgs {
         })
     }
 
-    /// Refuses to write over files, unless that was asked for.
-    fn check_free(&self, name: &str) -> anyhow::Result<()> {
-        for path in ["pem", "key"].map(|ending| self.path(name, ending)) {
-            if !self.force && path.symlink_metadata().is_ok() {
-                return usage(format!(
-                    "{} is there already: give --force to replace it",
-                    path.display()
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes a certificate and its key, each at once: who reads them sees whole files.
-    fn write(&self, name: &str, certificate: &str, key: &KeyPair) -> anyhow::Result<()> {
-        let key = key.serialize_pem();
-        for (ending, text, mode) in [("key", &*key, 0o600), ("pem", certificate, 0o644)] {
-            let path = self.path(name, ending);
-            let write = || -> std::io::Result<()> {
-                let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-                file.write_all(text.as_bytes())?;
-                file.as_file()
-                    .set_permissions(Permissions::from_mode(mode))?;
-                if self.force {
-                    file.persist(&path)?;
-                } else {
-                    file.persist_noclobber(&path)?;
-                }
-                Ok(())
-            };
-            write().with_context(|| format!("could not write {}", path.display()))?;
-        }
-        Ok(())
+    /// Opens the files of a certificate; those that are there are written over only with --force.
+    fn open(&self, name: &str) -> anyhow::Result<CertificateFiles> {
+        Ok(CertificateFiles {
+            certificate: OutputFile::open(&self.path(name, "pem"), self.force)?,
+            key: OutputFile::open_private(&self.path(name, "key"), self.force)?,
+        })
     }
 
     fn path(&self, name: &str, ending: &str) -> PathBuf {
         Path::new(&self.folder).join(format!("{name}.{ending}"))
+    }
+}
+
+/// The files of a certificate, while they are written.
+struct CertificateFiles {
+    certificate: OutputFile,
+    key: OutputFile,
+}
+
+impl CertificateFiles {
+    /// Writes them, each at once: who reads them sees whole files.
+    fn write(self, certificate: &str, key: &KeyPair) -> anyhow::Result<()> {
+        self.key.write_whole(key.serialize_pem().as_bytes())?;
+        self.certificate.write_whole(certificate.as_bytes())
     }
 }
 

@@ -1,12 +1,9 @@
 //! `arena bots dockerfile`: what an author needs to make an image of a bot.
 
-use std::{
-    fs::{self, File},
-    io::{Read as _, Write as _},
-    path::{Path, PathBuf},
-};
+use std::{io::Read as _, path::PathBuf};
 
 use anyhow::Context as _;
+use arena_terminal::OutputFile;
 use clap::{Args, ValueEnum};
 use referee_bots::open_input;
 
@@ -121,15 +118,12 @@ impl Dockerfile {
             (false, _) => IGNORED.to_owned(),
         };
         let files = [("Dockerfile", dockerfile), (".dockerignore", ignored)];
-        for (name, _) in &files {
-            let path = self.folder.join(name);
-            if !self.force && path.symlink_metadata().is_ok() {
-                let path = path.display();
-                return usage(format!("{path} is there already; --force replaces it"));
-            }
-        }
-        for (name, text) in files {
-            write(&self.folder.join(name), &text)?;
+        let files = files.map(|(name, text)| {
+            OutputFile::open(&self.folder.join(name), self.force).map(|file| (file, text))
+        });
+        let files = files.into_iter().collect::<Result<Vec<_>, _>>()?;
+        for (file, text) in files {
+            file.write_whole(text.as_bytes())?;
         }
         let folder = self.folder.display().to_string();
         let quoted = shlex::try_quote(&folder).map_or(folder.clone(), Into::into);
@@ -179,14 +173,4 @@ impl Dockerfile {
         }
         Ok(())
     }
-}
-
-/// Writes a file anew. A link with its name is replaced, not followed.
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let failed = || format!("could not write {}", path.display());
-    if path.symlink_metadata().is_ok() {
-        fs::remove_file(path).with_context(failed)?;
-    }
-    let mut file = File::create_new(path).with_context(failed)?;
-    file.write_all(text.as_bytes()).with_context(failed)
 }

@@ -20,6 +20,7 @@ mod workers;
 
 use std::{io::IsTerminal as _, path::Path, process::Command};
 
+use anyhow::Context as _;
 use arena_terminal::{
     Format, LogFormatArgs,
     beside::{KubernetesCommand, ServeArgs},
@@ -36,7 +37,7 @@ use referee_cli::{Hidden, WorkArgs, on_runtime};
 use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
 
-use crate::{End, beside, usage};
+use crate::{End, beside, report, usage};
 
 /// Runs bots against each other and shows how it went.
 #[derive(Parser)]
@@ -268,6 +269,7 @@ fn meant(error: &clap::Error) -> Option<&'static str> {
 
 fn print_bytes(bytes: &[u8]) -> anyhow::Result<End> {
     use std::io::Write as _;
-    std::io::stdout().write_all(bytes)?;
+    let written = std::io::stdout().write_all(bytes);
+    written.context(report::NOT_WRITTEN)?;
     Ok(End::Done)
 }

@@ -71,11 +71,11 @@ fn nothing_is_written_over_unless_that_is_asked_for() {
     let before = read();
     refused(
         &arena.run("certs init tls"),
-        "is there already: give --force",
+        "is there already; --force writes over it",
     );
     refused(
         &arena.run("certs client tls worker-1"),
-        "is there already: give --force",
+        "is there already; --force writes over it",
     );
     assert_eq!(read(), before);
     done(&arena.run("certs client tls worker-1 --force"));

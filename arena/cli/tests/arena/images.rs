@@ -372,7 +372,7 @@ fn a_dockerfile_is_written_once_and_only_for_what_is_there() {
     fs::write(arena.path("mine/requirements.txt"), "numpy\n").unwrap();
     refused(
         &arena.run("bots dockerfile mine --lang python"),
-        "mine/Dockerfile is there already; --force replaces it",
+        "mine/Dockerfile is there already; --force writes over it",
     );
     assert!(!dockerfile().contains("RUN"));
     done(&arena.run("bots dockerfile mine --lang python --force"));

@@ -31,6 +31,7 @@ mod namespaces;
 mod networks;
 mod node;
 mod notation;
+mod outputs;
 mod packed;
 mod people;
 mod pods;

@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::Path,
+    process::Stdio,
 };
 
 use nix::{
@@ -382,6 +383,44 @@ fn ctrl_c_twice_cuts_off_what_runs() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", err(&output));
     wait_until("nobody left", || processes_with(&spec).is_empty());
+}
+
+#[test]
+fn a_terminal_that_goes_ends_a_match_with_its_table() {
+    let arena = Arena::new();
+    let (spec, line) = long_match(42);
+    let child = arena.start(&line);
+    wait_until("a record", || some_record(&arena.path("run")));
+    // The system tells of it, and so does the shell.
+    for _ in 0..4 {
+        kill(Pid::from_raw(child.id() as i32), Signal::SIGHUP).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+    assert!(out(&output).contains("W-D-L"), "{}", out(&output));
+    assert!(err(&output).contains("stopped after"), "{}", err(&output));
+    assert_eq!(processes_with(&spec), Vec::<i32>::new());
+}
+
+#[test]
+fn a_match_that_ignores_the_end_of_its_terminal_goes_on() {
+    let arena = Arena::new();
+    let line = "match connect-four --bot 'a=house:uct?time=44ms' --bot b=house:random --deals 4 \
+                --concurrency 1 --records run";
+    // As nohup does.
+    let script = format!("trap '' HUP; exec \"$0\" {line}");
+    let mut command = arena.command_of("sh".as_ref(), "-c");
+    command.arg(script).arg(env!("CARGO_BIN_EXE_arena"));
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("a record", || some_record(&arena.path("run")));
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGHUP).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    assert_eq!(arena.records("run").len(), 8);
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(in super::super) async fn settle(
 ) -> anyhow::Result<Settled> {
     let mut form = SettingsForm::new(language, settings)?;
     loop {
-        screen.draw(|frame| form.render(frame))?;
+        screen.draw(|frame| form.render(frame));
         if let Some(settled) = form.press(screen.key().await?)? {
             return Ok(settled);
         }

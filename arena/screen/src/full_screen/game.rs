@@ -268,7 +268,7 @@ impl GameScreen<'_> {
     async fn intent(&mut self) -> anyhow::Result<Option<Intent>> {
         loop {
             let Self { screen, view, .. } = self;
-            screen.draw(|frame| view.render(frame))?;
+            screen.draw(|frame| view.render(frame));
             let key = tokio::select! {
                 key = screen.key() => Some(key?),
                 () = tick(view.deadline()) => None,
@@ -290,7 +290,7 @@ impl GameScreen<'_> {
         let Self { screen, view, .. } = self;
         let mut future = pin!(future);
         loop {
-            screen.draw(|frame| view.render(frame))?;
+            screen.draw(|frame| view.render(frame));
             let key = tokio::select! {
                 done = &mut future => return Ok(Ok(done)),
                 key = screen.key() => Some(key?),

@@ -9,9 +9,16 @@ mod line;
 mod page;
 mod view;
 
-use std::io::{IsTerminal as _, stdout};
+use std::{
+    io::{self, IsTerminal as _, stdin, stdout},
+    os::fd::AsFd as _,
+};
 
 use anyhow::Context as _;
+use nix::{
+    errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+};
 use ratatui::{
     DefaultTerminal, Frame,
     crossterm::{
@@ -25,11 +32,9 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Clear, Paragraph},
 };
+use referee_cli::stop::EndSignals;
 use referee_core::Language;
-use tokio::{
-    signal::unix::{Signal, SignalKind, signal},
-    sync::mpsc,
-};
+use tokio::sync::{mpsc, oneshot};
 
 use self::{keys::Key, page::wrapped};
 use super::words;
@@ -50,8 +55,10 @@ pub(super) fn is_there() -> bool {
 pub(super) struct Screen {
     terminal: DefaultTerminal,
     events: mpsc::Receiver<Event>,
-    interrupt: Signal,
-    terminate: Signal,
+    signals: EndSignals,
+    /// Ends when the terminal is gone.
+    gone: oneshot::Receiver<()>,
+    is_gone: bool,
     // The last field: the terminal is given back when nothing else draws.
     _restored: Restored,
 }
@@ -87,30 +94,46 @@ impl Screen {
                 }
             }
         });
+        let (here, gone) = oneshot::channel();
+        std::thread::spawn(move || {
+            wait_until_gone();
+            drop(here);
+        });
         Ok(Self {
             terminal,
             events,
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
+            signals: EndSignals::listen()?,
+            gone,
+            is_gone: false,
             _restored: restored,
         })
     }
 
-    /// Draws everything. A terminal that can shows it in one piece.
-    fn draw(&mut self, render: impl FnOnce(&mut Frame)) -> anyhow::Result<()> {
+    /// Draws everything. A terminal that can shows it in one piece; one that can't be drawn on is
+    /// gone, as the next key says.
+    fn draw(&mut self, render: impl FnOnce(&mut Frame)) {
+        self.is_gone = self.is_gone || self.try_draw(render).is_err();
+    }
+
+    fn try_draw(&mut self, render: impl FnOnce(&mut Frame)) -> io::Result<()> {
         queue!(stdout(), BeginSynchronizedUpdate)?;
         self.terminal.draw(render)?;
-        execute!(stdout(), EndSynchronizedUpdate)?;
-        Ok(())
+        execute!(stdout(), EndSynchronizedUpdate)
     }
 
     /// Waits for the next key. Nothing is lost where nobody waits until it comes.
     async fn key(&mut self) -> anyhow::Result<Key> {
         loop {
+            if self.is_gone {
+                return Ok(Key::Interrupt);
+            }
             let event = tokio::select! {
                 biased;
-                _ = self.interrupt.recv() => None,
-                _ = self.terminate.recv() => None,
+                _ = self.signals.next() => None,
+                _ = &mut self.gone => {
+                    self.is_gone = true;
+                    None
+                }
                 event = self.events.recv() => event,
             };
             let Some(event) = event else {
@@ -128,6 +151,15 @@ impl Screen {
             return Ok(key);
         }
     }
+}
+
+/// Waits until the terminal is gone. Who reads from it is not told: it gives nothing then, again and
+/// again.
+fn wait_until_gone() {
+    let input = stdin();
+    // Of an end the system tells unasked, and nothing is asked for (poll(2)).
+    let mut nothing = [PollFd::new(input.as_fd(), PollFlags::empty())];
+    while poll(&mut nothing, PollTimeout::NONE) == Err(Errno::EINTR) {}
 }
 
 /// Keys with what they do, and where each was put, for those who click.

@@ -14,7 +14,7 @@ pub struct ReportArgs {
     /// Its name.
     pub name: String,
     /// The file: one page with standings, plots, and games, which needs no server.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, aliases = ["out", "output"], value_name = "FILE")]
     pub html: PathBuf,
     /// Only the part of this bot, for its author: results, fouls with their reasons, games, logs.
     #[arg(long, value_name = "NAME")]
@@ -36,7 +36,7 @@ pub struct PlotArgs {
     /// Its name.
     pub name: String,
     /// The file: the ratings with their error bars, as SVG.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, alias = "output", value_name = "FILE")]
     pub out: PathBuf,
     /// Overwrite the file.
     #[arg(long)]
@@ -71,7 +71,7 @@ pub struct PictureArgs {
     #[arg(long = "as", value_enum, value_name = "FORMAT")]
     pub format: Option<PictureFormat>,
     /// The file: .svg, .png, .apng or .html.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, alias = "output", value_name = "FILE")]
     pub out: PathBuf,
     /// Of one position: after this many moves [default: all].
     #[arg(long)]

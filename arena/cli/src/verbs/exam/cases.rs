@@ -222,10 +222,10 @@ impl Cases {
         let exam_name = settings.kind.info().name;
         let exam = self.close(exam_name, &bots[0].name, &results, stopped)?;
         if let Some(folder) = folder {
-            anstream::eprintln!("records: {}", folder.path().display());
+            report::tell(&format!("records: {}", folder.path().display()));
         }
         let end = if stopped {
-            anstream::eprintln!("stopped after {}", plural(rounds as u64, "round"));
+            report::tell(&format!("stopped after {}", plural(rounds as u64, "round")));
             End::Interrupted
         } else if results.iter().all(CaseResult::passed) {
             End::Done

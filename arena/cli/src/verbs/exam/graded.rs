@@ -120,7 +120,7 @@ impl Graded {
         }
         self.paper.end(&started, ended, folder)?;
         if let Some(folder) = folder {
-            anstream::eprintln!("records: {}", folder.path().display());
+            report::tell(&format!("records: {}", folder.path().display()));
         }
         let name = &candidate.name;
         let marks = groups.iter().map(|group| group.marks).sum();

@@ -1,11 +1,17 @@
 //! The scoreboard: every contestant's best in each part of an exam, in a file
 //! that is never half written.
 
-use std::{collections::BTreeMap, fs::File, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use arena_events::exam::{ExamGroupEvent, ExamRank};
-use referee_bots::read_input_text;
+use nix::libc::O_NONBLOCK;
+use referee_bots::{read_input_text, write_whole};
 use referee_core::printable;
 use serde::{Deserialize, Serialize};
 
@@ -28,15 +34,21 @@ impl Scores {
         parts: &[ExamGroupEvent],
     ) -> anyhow::Result<Self> {
         // Two exams may end at the same moment.
-        let beside = file.with_extension("lock");
-        let lock = File::create(&beside)
+        let mut beside = file.as_os_str().to_owned();
+        beside.push(".lock");
+        let beside = PathBuf::from(beside);
+        // Whatever is there under this name stays as it is.
+        let mut empty = File::options();
+        empty.create(true).append(true).custom_flags(O_NONBLOCK);
+        let lock = empty
+            .open(&beside)
             .with_context(|| format!("could not write {}", beside.display()))?;
         lock.lock()
             .with_context(|| format!("could not lock {}", beside.display()))?;
         let mut scores = Self::read(file)?;
         scores.add(exam, bot, parts);
         let text = serde_json::to_string_pretty(&scores)?;
-        referee_worker::write_whole(file, text.as_bytes())
+        write_whole(file, text.as_bytes())
             .with_context(|| format!("could not write {}", file.display()))?;
         Ok(scores)
     }

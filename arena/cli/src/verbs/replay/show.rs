@@ -15,7 +15,7 @@ use referee_worker::moves;
 
 use crate::{
     End,
-    report::{LONGEST_NAME, WIDTH, fitted, plain_table, plural, time, wrapped},
+    report::{LONGEST_NAME, WIDTH, fitted, plain_table, plural, tell, time, wrapped},
     usage,
 };
 
@@ -111,7 +111,7 @@ impl Show {
         let rows = fitted(&header, rows, &[27, 16, 10, 5], 12);
         plain_table(&header, rows)?;
         for error in &unread {
-            anstream::eprintln!("{}", wrapped(error));
+            tell(&wrapped(error));
         }
         Ok(if unread.is_empty() {
             End::Done

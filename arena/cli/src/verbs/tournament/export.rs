@@ -2,13 +2,12 @@
 
 use std::{
     io::{self, BufReader, BufWriter, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
-use anyhow::Context as _;
 use arena_store::{Store, StoreError, Tournament};
-use arena_terminal::StoreAt;
-use arena_tournament::{check_imported, export_moves};
+use arena_terminal::{OutputFile, StoreAt};
+use arena_tournament::{TournamentError, check_imported, export_moves};
 use clap::{Args, ValueEnum};
 use referee_bots::open_input;
 
@@ -22,8 +21,11 @@ pub(crate) struct Export {
     #[arg(long = "as", value_enum, default_value_t = As::Jsonl)]
     how: As,
     /// The file to write [default: standard output].
-    #[arg(long, short)]
+    #[arg(long, short, alias = "out", value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Overwrite the file.
+    #[arg(long, requires = "output")]
+    force: bool,
     #[command(flatten)]
     store: StoreAt,
 }
@@ -55,45 +57,51 @@ impl Export {
         match &self.output {
             None => {
                 let out = BufWriter::new(io::stdout());
-                self.write(&store, &tournament, out).await?;
+                self.write(&store, &tournament, out, report::NOT_WRITTEN)
+                    .await?;
             }
             Some(path) => {
-                // Under another name first, so that there is never half a file.
-                let folder = match path.parent() {
-                    Some(folder) if folder != Path::new("") => folder,
-                    _ => Path::new("."),
-                };
-                let mut file = tempfile::NamedTempFile::new_in(folder)
-                    .or_else(|error| usage(format!("--output {}: {error}", path.display())))?;
-                self.write(&store, &tournament, BufWriter::new(&mut file))
+                let mut file = OutputFile::open(path, self.force)?;
+                let failed = file.not_written();
+                self.write(&store, &tournament, BufWriter::new(&mut file), &failed)
                     .await?;
-                file.persist(path)
-                    .with_context(|| format!("could not write {}", path.display()))?;
+                file.finish()?;
             }
         }
         Ok(End::Done)
     }
 
+    /// Writes the tournament; `failed` is the beginning of the error where that can't be done.
     async fn write(
         &self,
         store: &Store,
         tournament: &Tournament,
         mut out: impl Write + Send,
+        failed: &str,
     ) -> anyhow::Result<()> {
-        match self.how {
-            As::Jsonl => store.export(tournament.id, &mut out).await.map_err(bare)?,
-            As::Csv => store.csv(tournament.id, &mut out).await.map_err(bare)?,
-            As::Moves => export_moves(store, tournament, &mut out).await?,
-        }
-        out.flush()?;
-        Ok(())
+        let written = match self.how {
+            As::Jsonl => store.export(tournament.id, &mut out).await.map_err(bare),
+            As::Csv => store.csv(tournament.id, &mut out).await.map_err(bare),
+            As::Moves => match export_moves(store, tournament, &mut out).await {
+                Err(TournamentError::Output(error)) => Err(error.into()),
+                written => written.map_err(Into::into),
+            },
+        };
+        let written = written.and_then(|()| Ok(out.flush()?));
+        written.map_err(|error| match error.is::<io::Error>() {
+            true => error.context(failed.to_owned()),
+            false => error,
+        })
     }
 }
 
-/// The error of a write, as it came from the store: whoever reads no further is no failure of ours.
+/// The error of a write, without that of the store: whoever reads no further is no failure of ours.
 fn bare(error: StoreError) -> anyhow::Error {
     match error {
-        StoreError::Io(error) => io::Error::from(error.kind()).into(),
+        StoreError::Io(error) => match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code).into(),
+            None => io::Error::from(error.kind()).into(),
+        },
         error => error.into(),
     }
 }

@@ -1,6 +1,6 @@
 //! `arena tournament remove`: takes a tournament out of the store.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use arena_store::StoreError;
 use arena_terminal::StoreAt;
@@ -49,7 +49,8 @@ fn confirmed(name: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         return Ok(false);
     }
-    anstream::eprint!("remove {name} with all its results and records? [y/N] ");
+    let question = format!("remove {name} with all its results and records? [y/N] ");
+    io::stderr().write_all(question.as_bytes())?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "yes"))

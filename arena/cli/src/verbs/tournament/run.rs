@@ -408,9 +408,9 @@ impl PlayArgs {
                 () = tokio::time::sleep(GLANCE) => {}
                 () = stop.finishing() => {
                     progress.finish_and_clear();
-                    anstream::eprintln!(
+                    report::tell(&format!(
                         "{name} is played on; `arena tournament status {name}` shows how far it is"
-                    );
+                    ));
                     return Ok(End::Interrupted);
                 }
             }
@@ -486,7 +486,9 @@ impl PlayArgs {
         shown.show(self.format)?;
         shown.warn();
         if end == RunEnd::Stopped {
-            anstream::eprintln!("stopped; `arena tournament resume {name}` goes on with it");
+            report::tell(&format!(
+                "stopped; `arena tournament resume {name}` goes on with it"
+            ));
             return Ok(End::Interrupted);
         }
         if let Some(root) = &shown.tournament.root

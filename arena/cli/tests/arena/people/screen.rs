@@ -1,5 +1,9 @@
 //! The full screen of `arena play`, on a terminal that is read as a person reads it.
 
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use vt100::{MouseProtocolMode, Parser};
 
 use super::*;
@@ -27,12 +31,16 @@ struct Glass {
 
 impl Glass {
     /// `arena` with the words of this line, on a terminal of this many rows and columns.
-    fn new(arena: &Arena, line: &str, (rows, columns): (u16, u16)) -> Self {
+    fn new(arena: &Arena, line: &str, size: (u16, u16)) -> Self {
         let program = shlex::try_quote(env!("CARGO_BIN_EXE_arena")).unwrap();
         // Afterwards it says how the terminal is set.
-        let line = format!(
-            "stty rows {rows} cols {columns}; {program} {line}; code=$?; stty -a; exit $code"
-        );
+        let line = format!("{program} {line}; code=$?; stty -a; exit $code");
+        Self::of_shell(arena, &line, size)
+    }
+
+    /// The same of any line of a shell.
+    fn of_shell(arena: &Arena, line: &str, (rows, columns): (u16, u16)) -> Self {
+        let line = format!("stty rows {rows} cols {columns}; {line}");
         let mut child = on_a_terminal(arena, &line).spawn().unwrap();
         let said = hear(&mut child);
         let [rows, columns] = [rows, columns].map(|count| count.try_into().unwrap());
@@ -378,6 +386,46 @@ fn resigning_is_asked_once_more() {
     glass.after("t", "[ begin ]");
     glass.after("\r", "to move");
     glass.press("\x03");
+    glass.has_left(130);
+}
+
+/// The exit code of a game on a terminal that is then gone. No signal tells it so.
+fn loses_its_terminal(game: &str) -> String {
+    let arena = Arena::new();
+    let program = shlex::try_quote(env!("CARGO_BIN_EXE_arena")).unwrap();
+    let line = format!(
+        "trap '' HUP; (exec {program} play {game} --lang en); \
+         echo $? > code.part; mv code.part code"
+    );
+    let mut glass = Glass::of_shell(&arena, &line, (24, 80));
+    glass.until("it has begun", |seen| {
+        seen.contains("to move") || seen.contains("thinking") || seen.contains("[ begin ]")
+    });
+    glass.child.kill().unwrap();
+    wait_until("it has ended", || arena.path("code").exists());
+    let code = fs::read_to_string(arena.path("code")).unwrap();
+    code.trim().to_owned()
+}
+
+#[test]
+fn who_loses_the_terminal_plays_no_more() {
+    let person = "connect-four --against house:random --start";
+    let bot = "connect-four --against house:uct?time=500s --move-limit 600s --start --seat 1";
+    let form = "connect-four --against house:random";
+    for (game, code) in [(person, "130"), (bot, "130"), (form, "0")] {
+        assert_eq!(loses_its_terminal(game), code, "{game}");
+    }
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    let arena = Arena::new();
+    let glass = begun(&arena, "connect-four");
+    let seed = processes_with("--seed");
+    let at =
+        |id: &&i32| fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|at| at == arena.path(""));
+    let id = *seed.iter().find(at).unwrap();
+    kill(Pid::from_raw(id), Signal::SIGHUP).unwrap();
     glass.has_left(130);
 }
 
