@@ -32,7 +32,9 @@ impl TypedValueParser for Written {
         let Some(option) = option else {
             let mut error = Error::new(ErrorKind::UnknownArgument).with_cmd(command);
             let longs = command.get_arguments().filter_map(Arg::get_long);
-            if let Some(like) = closest(text.trim_start_matches('-'), &longs.collect::<Vec<_>>()) {
+            let name = text.trim_start_matches('-').split('=').next();
+            let like = closest(name.unwrap_or_default(), &longs.collect::<Vec<_>>());
+            if let Some(like) = like {
                 let like = ContextValue::String(format!("--{like}"));
                 error.insert(ContextKind::SuggestedArg, like);
             }

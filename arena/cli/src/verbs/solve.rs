@@ -41,6 +41,10 @@ pub(crate) struct Othello {
     /// . for an empty one), a space, who moves (X or O), and moves after it, if you like.
     #[arg(allow_hyphen_values = true, value_parser = Written)]
     position: String,
+    /// The words that follow, where it is not in quotation marks. They take a mistyped option's value,
+    /// so that the option is named.
+    #[arg(hide = true)]
+    more: Vec<String>,
     /// Stop after this time, with estimates for what is not solved by then [default: solve all].
     #[arg(long, value_parser = parse_limit)]
     time: Option<Duration>,
@@ -57,8 +61,13 @@ impl Solve {
 }
 
 impl Othello {
+    fn written(&self) -> String {
+        let words = [&self.position].into_iter().chain(&self.more);
+        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
     fn run(&self) -> anyhow::Result<End> {
-        let position = match position(&self.position) {
+        let position = match position(&self.written()) {
             Ok(position) => position,
             Err(why) => return usage(why.to_string()),
         };

@@ -37,6 +37,8 @@ fn a_position_is_solved_however_it_is_written() {
     }
     // What is printed is read back.
     let three = solved(&arena, "'f5 d6 c3'");
+    assert_eq!(solved(&arena, "f5 d6 c3"), three);
+    assert_eq!(solved(&arena, &position.replace(' ', "   ")), position);
     assert_eq!(solved(&arena, &format!("'{three}'")), three);
     let from = solved(&arena, "f5d6");
     assert_eq!(solved(&arena, &format!("'{from} c3'")), three);
