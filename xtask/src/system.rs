@@ -59,6 +59,9 @@ pub(crate) const TESTS: &[Need] = &[
     // The sample in Node, and the rules that the page is tested by.
     programs(&["node"], &["nodejs"]),
     programs(&["npm"], &["npm"]),
+    // What a runtime finds in a sandbox is tested with it.
+    programs(&["ruby"], &["ruby"]),
+    programs(&["lua5.4"], &["lua5.4"]),
     // The sandbox is tested with it and without it.
     programs(&["bwrap"], &["bubblewrap"]),
     // Bots in containers are tested on an engine that the tests start themselves, and the
