@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::api::core::v1::Toleration;
+use referee_core::expected_words;
 use serde::Deserialize;
 
 /// The most bytes of the file.
@@ -132,7 +133,8 @@ impl Settings {
     ///
     /// What was expected, and where.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let settings: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        let settings: Self =
+            toml::from_str(text).map_err(|error| expected_words(&error.to_string()))?;
         settings.check()?;
         Ok(settings)
     }

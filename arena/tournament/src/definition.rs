@@ -10,7 +10,7 @@ use std::{
 use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt, schedule::MOST_ENTRANTS};
 use arena_store::{BotRow, NewEntrant, NewTournament, Store, Tournament};
 use referee_bots::{Entry, EntryError, Schemes, is_of_a_name, read_input_text, read_stream_text};
-use referee_core::{GameKind, Limits, Root, is_printable, printable};
+use referee_core::{GameKind, Limits, Root, expected_words, is_printable, printable};
 use referee_games::{GAMES, game_name};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -209,7 +209,7 @@ impl Planned {
             let text = read_stream_text(stream, LARGEST);
             let text = text.or_else(|error| usage(error.to_string()))?;
             let file: DefinitionFile =
-                toml::from_str(&text).or_else(|error| usage(error.to_string()))?;
+                toml::from_str(&text).or_else(|error| usage(expected_words(&error.to_string())))?;
             let Some(name) = file.name.clone().or(name.map(str::to_owned)) else {
                 return usage("expected a name: --name NAME, or name = \"NAME\" as its first line");
             };
@@ -230,7 +230,7 @@ impl Planned {
         context: Context<'_>,
     ) -> Result<Self, TournamentError> {
         let file: DefinitionFile =
-            toml::from_str(text).or_else(|error| usage(error.to_string()))?;
+            toml::from_str(text).or_else(|error| usage(expected_words(&error.to_string())))?;
         let name = file.name.clone().unwrap_or(name);
         file.planned(name, context).await
     }

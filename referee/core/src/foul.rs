@@ -6,6 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Language, clock::micros, printable};
 
+/// The number of gRPC's status INTERNAL.
+const INTERNAL: i32 = 13;
+
+/// Most characters of a bot's text that are evidence.
+pub(crate) const MOST_EVIDENCE: usize = 500;
+
 /// A foul of a seat, with the evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -163,12 +169,11 @@ impl Foul {
     /// this, but for the files that its output goes to.
     #[must_use]
     pub fn evidence(text: impl AsRef<str>) -> String {
-        const MOST: usize = 500;
         // What is printable is at least as long.
         let text = text.as_ref();
-        let whole = text.char_indices().nth(MOST + 1);
+        let whole = text.char_indices().nth(MOST_EVIDENCE + 1);
         let mut text = printable(whole.map_or(text, |(end, _)| &text[..end]));
-        if let Some((end, _)) = text.char_indices().nth(MOST) {
+        if let Some((end, _)) = text.char_indices().nth(MOST_EVIDENCE) {
             text.truncate(end);
             text.push('…');
         }
@@ -198,6 +203,16 @@ impl Foul {
     }
 }
 
+/// A number of bytes as people read it.
+fn size(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) if bytes % unit == 0 => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
 impl std::fmt::Display for Foul {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -207,6 +222,11 @@ impl std::fmt::Display for Foul {
             Self::Crashed { detail } => write!(f, "crashed: {detail}"),
             Self::HungUp => f.write_str("closed its stream before the game was over"),
             Self::Resigned => f.write_str("resigned"),
+            // The status of every failure that a kit or an adapter reports: its number says nothing.
+            Self::ErrorStatus {
+                code: INTERNAL,
+                message,
+            } => f.write_str(message),
             Self::ErrorStatus { code, message } => {
                 write!(f, "{message} (gRPC status {code})")
             }
@@ -218,8 +238,17 @@ impl std::fmt::Display for Foul {
             Self::Oversized { limit } => write!(f, "answer larger than {limit} bytes"),
             Self::Flooded { detail } => write!(f, "flooded its connection: {detail}"),
             Self::Interfered { detail } => write!(f, "interfered with the referee: {detail}"),
+            // The system may refuse it before it is measured.
+            Self::MemoryExceeded { peak, limit } if *peak <= limit + limit / 20 => {
+                write!(f, "wanted more than {} of memory", size(*limit))
+            }
             Self::MemoryExceeded { peak, limit } => {
-                write!(f, "used {peak} bytes of memory, allowed {limit}")
+                write!(
+                    f,
+                    "used {} of memory, allowed {}",
+                    size(*peak),
+                    size(*limit)
+                )
             }
             Self::Illegal { reason } => write!(f, "illegal move: {reason}"),
             Self::Late { limit } => write!(f, "no answer within {limit:?}"),

@@ -2,6 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
+use crate::expected_words;
+
 /// Bounds of a JSON text. Its size alone bounds too little: in memory each `0,` may
 /// take 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub enum JsonError {
     #[error("expected JSON of at most {0} values")]
     Values(usize),
     /// It is no JSON, or not of the kind that was expected.
-    #[error(transparent)]
+    #[error("{}", expected_words(&.0.to_string()))]
     Content(#[from] serde_json::Error),
 }
 

@@ -7,15 +7,18 @@
 mod clock;
 mod dice;
 mod event_line;
+mod expected;
 mod file_name;
 mod foul;
 mod game;
 mod imagine;
 mod json;
+mod last_words;
 mod outcome;
 #[cfg(feature = "pack")]
 pub mod pack;
 mod printable;
+mod printed_error;
 mod record;
 mod scene;
 mod seat;
@@ -30,13 +33,16 @@ mod words;
 
 pub use clock::{Charge, Clock, Limits, ThinkingTime};
 pub use dice::Dice;
+pub use expected::{expected_number, expected_words};
 pub use file_name::file_name;
 pub use foul::{Foul, FoulKind};
 pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step, Trial};
 pub use imagine::PastAnswer;
 pub use json::{JsonBounds, JsonError};
+pub use last_words::{split_last_words, with_last_words};
 pub use outcome::{Outcome, SeatFoul, Verdict};
 pub use printable::{excerpt, is_printable, printable, printable_lines, shorten};
+pub use printed_error::PrintedError;
 pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine, SeatHeader};
 pub use scene::{Area, CardSuit, Cell, Hidden, Piece, Scene, Shape, Surface, TileSuit};
 pub use seat::{PerSeat, Seat};

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 
 use crate::{
     AnyWatcher, Dice, Game, GameInfo, Malformed, Outcome, PastAnswer, Scene, Seat, Seed,
-    SetupError, Sight, State, Step, Trial, Watcher, Wire, Words, imagine::imagined, shorten,
+    SetupError, Sight, State, Step, Trial, Watcher, Wire, Words, expected_words, imagine::imagined,
+    shorten,
     wire::offered,
 };
 
@@ -199,7 +200,10 @@ impl<G: Sight> ListedGame<G> {
             Value::Null => G::Setup::default(),
             Value::String(line) => G::opening(line)?,
             Value::Object(_) => serde_json::from_value(setup.clone()).map_err(|error| {
-                SetupError(format!("not a set-up of {}: {error}", G::INFO.name))
+                let game = G::INFO.name.replace('_', "-");
+                let why = expected_words(&error.to_string());
+                let example = Self::example(setup);
+                SetupError(format!("not a set-up of {game}: {why}; one is {example}"))
             })?,
             other => {
                 return Err(SetupError(format!(
@@ -211,6 +215,17 @@ impl<G: Sight> ListedGame<G> {
         };
         G::validate(&setup)?;
         Ok(setup)
+    }
+
+    /// A set-up of this game, of those that have most of the same members.
+    fn example(setup: &serde_json::Value) -> &'static str {
+        let has = |text: &str| {
+            let members = setup.as_object().into_iter().flatten();
+            let shared = members.filter(|(name, _)| text.contains(&format!("\"{name}\"")));
+            (shared.count(), text != "{}", std::cmp::Reverse(text.len()))
+        };
+        let all = G::trials().iter().map(|trial| trial.setup);
+        all.max_by_key(|text| has(text)).unwrap_or("{}")
     }
 }
 

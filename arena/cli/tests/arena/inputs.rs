@@ -112,7 +112,10 @@ fn a_tournament_is_no_larger_than_can_be_played() {
     let many = "{bot = \"house:random\"},".repeat(333_333);
     let with_bots = |bots: &str| format!("{}\nbots = [{bots}]", cup.split("bots").next().unwrap());
     for (text, says) in [
-        (cup.replace("= 3", "= 4294967296"), "expected u32"),
+        (
+            cup.replace("= 3", "= 4294967296"),
+            "expected a whole number of 0 to 4294967295, found 4294967296",
+        ),
         (
             cup.replace("= 3", "= 4294967295"),
             "with 2 entrants there can be at most 1000000 rounds",

@@ -67,7 +67,7 @@ async fn a_bot_that_ends_with_an_error_status_loses_by_it() {
 
 #[tokio::test]
 async fn a_callback_that_panics_is_named_before_the_status() {
-    let evidence = ["panic in get_point: no more ideas (gRPC status 13)"];
+    let evidence = ["panic in get_point: no more ideas"];
     loses("error-status --by-callbacks", &evidence).await;
 }
 

@@ -14,7 +14,7 @@ use arena_tournament::{Plan, events, find_game};
 use clap::Args;
 use referee_bots::{Entry, read_input_text};
 use referee_cli::LaunchArgs;
-use referee_core::{Limits, Root, Seat, is_printable};
+use referee_core::{Limits, Root, Seat, expected_words, is_printable};
 use referee_worker::Stop;
 use serde::Deserialize;
 
@@ -361,7 +361,8 @@ impl Cases {
             let line = error
                 .span()
                 .map_or(0, |span| text[..span.start].matches('\n').count());
-            usage(format!("{what}, line {}: {}", line + 1, error.message()))
+            let why = expected_words(error.message());
+            usage(format!("{what}, line {}: {why}", line + 1))
         })?;
         for name in &self.only {
             if !case.iter().any(|case| case.name == *name) {

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use arena_events::exam::{ExamGroupEvent, ExamRank};
 use nix::libc::O_NONBLOCK;
 use referee_bots::{read_input_text, write_whole};
-use referee_core::printable;
+use referee_core::{expected_words, printable};
 use serde::{Deserialize, Serialize};
 
 use crate::{report, usage};
@@ -71,8 +71,9 @@ impl Scores {
         };
         serde_json::from_str(&text).or_else(|error| {
             usage(format!(
-                "--scores {}: expected a file that an exam has written: {error}",
-                file.display()
+                "--scores {}: expected a file that an exam has written: {}",
+                file.display(),
+                expected_words(&error.to_string())
             ))
         })
     }
