@@ -19,6 +19,7 @@ mod process;
 mod rerun;
 mod resume;
 mod serve;
+mod services;
 mod shortage;
 mod still;
 mod stops;

@@ -7,11 +7,10 @@ use bytes::Bytes;
 use referee_core::{Foul, ThinkingTime};
 use referee_games::{Question, SeatReply};
 use tokio_util::task::AbortOnDropHandle;
-use tonic::{Code, Status};
+use tonic::Status;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
-use tonic_reflection::pb::{v1, v1alpha};
 
 use crate::{
     address::Address,
@@ -20,37 +19,10 @@ use crate::{
     dial::BotDial,
     heartbeat::Heartbeat,
     process::{BotProcess, judged},
+    services::list_services,
     shortage::Shortage,
     stream::{Closed, SeatStream, TimedReply},
 };
-
-/// The services that server reflection lists. The messages of its two versions are the
-/// same, but their types are not.
-macro_rules! list_services {
-    ($version:ident, $channel:expr) => {
-        async {
-            use $version::{
-                ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
-                server_reflection_request::MessageRequest,
-                server_reflection_response::MessageResponse,
-            };
-            let request = ServerReflectionRequest {
-                host: String::new(),
-                message_request: Some(MessageRequest::ListServices(String::new())),
-            };
-            let mut client = ServerReflectionClient::new($channel.clone());
-            let answers = client.server_reflection_info(tokio_stream::once(request));
-            let answer = answers.await?.into_inner().message().await?;
-            match answer.and_then(|answer| answer.message_response) {
-                Some(MessageResponse::ListServicesResponse(list)) => {
-                    let names = list.service.into_iter().map(|one| one.name);
-                    Ok(names.map(Foul::evidence).collect())
-                }
-                _ => Err(Status::unknown("it did not list its services")),
-            }
-        }
-    };
-}
 
 /// One connection to a bot that is listening.
 pub struct Probe {
@@ -205,14 +177,7 @@ impl Probe {
     ///
     /// What came instead.
     pub async fn services(&self, within: Duration) -> Result<Vec<String>, String> {
-        let asking = async {
-            match list_services!(v1, self.connection.channel).await {
-                Err(status) if status.code() == Code::Unimplemented => {
-                    list_services!(v1alpha, self.connection.channel).await
-                }
-                listed => listed,
-            }
-        };
+        let asking = list_services(&self.connection.channel);
         match tokio::time::timeout(within, asking).await {
             Ok(Ok(services)) => Ok(services),
             Ok(Err(status)) => Err(in_words(&status)),

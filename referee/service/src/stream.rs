@@ -26,6 +26,7 @@ use crate::{
     connection::{BotConnection, Broken, OPENING},
     excuses::Excuse,
     heartbeat::{BEAT, Heartbeat, LateBeat},
+    services::games_instead,
     shortage::Shortage,
 };
 
@@ -40,6 +41,7 @@ pub(crate) struct SeatStream {
     calls: mpsc::UnboundedSender<Bytes>,
     answers: Answers,
     alarm: Alarm,
+    path: &'static str,
     largest: usize,
 }
 
@@ -95,6 +97,7 @@ impl SeatStream {
             calls,
             answers: Answers::Opening(opening),
             alarm: Alarm::default(),
+            path,
             largest,
         }
     }
@@ -128,7 +131,7 @@ impl SeatStream {
         self.tell(question.call);
         let asked = Instant::now();
         let deadline = asked + question.limit;
-        let heard = poll_fn(|cx| match self.poll_read(cx) {
+        let mut heard = poll_fn(|cx| match self.poll_read(cx) {
             Poll::Pending => {
                 let late = self.alarm.poll(deadline, cx);
                 late.map(|()| Ok(SeatReply::Nothing))
@@ -137,6 +140,11 @@ impl SeatStream {
         })
         .await;
         let thought = asked.elapsed();
+        if let Ok(SeatReply::Foul(Foul::Unsupported { detail })) = &mut heard
+            && let Some(games) = games_instead(&self.connection.channel, self.path).await
+        {
+            *detail = games;
+        }
         // A delay of ours excuses nothing in an answer that came in time.
         if thought < question.limit {
             return TimedReply {

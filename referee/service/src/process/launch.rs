@@ -179,7 +179,7 @@ impl Launch {
                     (NotListening::Because(what), None) => match Shortage::now("start a bot") {
                         Some(shortage) => shortage.into(),
                         None => StartError::Foul(Foul::NoStart {
-                            detail: Foul::evidence(last_lines.after(what)),
+                            detail: Foul::evidence(last_lines.after(&what)),
                         }),
                     },
                 })

@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
-use referee_core::printable;
+use referee_core::{printable, with_last_words};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
     process::Child,
@@ -20,8 +20,10 @@ use tokio::{
 
 /// Most bytes of a bot's output that are kept in its log file.
 pub const LOG_LIMIT: usize = 1024 * 1024;
-/// Number of its last lines that are kept as evidence, and most characters of one.
+/// Number of its last lines that are shown, and of those that evidence is chosen from: a trace of
+/// an error is longer. Most characters of one.
 const LAST_LINES: usize = 5;
+const KEPT_LINES: usize = 60;
 const LINE_LIMIT: usize = 400;
 /// Longest time until the rest of its output arrives when it has ended.
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
@@ -33,7 +35,7 @@ pub(super) struct LastLines(Arc<Mutex<VecDeque<String>>>);
 impl LastLines {
     fn push(&self, line: &str) {
         let mut lines = self.0.lock();
-        if lines.len() == LAST_LINES {
+        if lines.len() == KEPT_LINES {
             lines.pop_front();
         }
         let line: String = line.chars().take(LINE_LIMIT).collect();
@@ -42,16 +44,12 @@ impl LastLines {
 
     pub(super) fn all(&self) -> Vec<String> {
         let lines = self.0.lock();
-        lines.iter().cloned().collect()
+        let first = lines.len().saturating_sub(LAST_LINES);
+        lines.iter().skip(first).cloned().collect()
     }
 
-    pub(super) fn after(&self, what: String) -> String {
-        let lines = self.0.lock();
-        if lines.is_empty() {
-            return what;
-        }
-        let words = lines.iter().map(String::as_str).collect::<Vec<_>>();
-        format!("{what}; its last words: {}", words.join(" / "))
+    pub(super) fn after(&self, what: &str) -> String {
+        with_last_words(what, self.0.lock().make_contiguous())
     }
 }
 

@@ -206,7 +206,7 @@ impl BotProcess {
         Ok(self
             .exceeded(kills_before)
             .unwrap_or_else(|| Foul::Crashed {
-                detail: Foul::evidence(self.last_lines.after(how)),
+                detail: Foul::evidence(self.last_lines.after(&how)),
             }))
     }
 
