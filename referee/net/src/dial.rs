@@ -190,7 +190,7 @@ where
                 None => Box::new(Plain::new(stream)),
                 Some(tls) => {
                     let connected = tls.connect(&host, stream).await;
-                    Box::new(connected.map_err(without_tls)?)
+                    Box::new(connected.map_err(told)?)
                 }
             };
             Ok::<_, io::Error>(TokioIo::new(stream))
@@ -199,18 +199,23 @@ where
     Ok(endpoint.connect_with_connector_lazy(connector))
 }
 
-/// A handshake that ended without a word of TLS: then the server may have none.
-fn without_tls(error: io::Error) -> io::Error {
+/// The error of a handshake, with what to do. One that ended without a word of TLS: then the server
+/// may have none.
+fn told(error: io::Error) -> io::Error {
     let is_silent = matches!(
         error.kind(),
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
     );
-    let is_no_tls = error.to_string().contains("InvalidContentType");
-    if is_silent || is_no_tls {
-        let words = format!("{error}; if the server has no TLS, write http:// instead of https://");
-        return io::Error::new(error.kind(), words);
-    }
-    error
+    let said = error.to_string();
+    let what_to_do = if is_silent || said.contains("InvalidContentType") {
+        "if the server has no TLS, write http:// instead of https://"
+    } else if said.contains("UnknownIssuer") {
+        "no authority that is trusted here has signed the server's certificate: --ca FILE names \
+         the one that has"
+    } else {
+        return error;
+    };
+    io::Error::new(error.kind(), format!("{said}; {what_to_do}"))
 }
 
 trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}

@@ -168,6 +168,12 @@ fn http_for_https_and_https_for_http_are_told() {
     let says = "the server speaks TLS: write https:// instead of http://";
     wait_until_or(says, || with_tls.log(), || with_tls.log().contains(says));
 
+    let url = with_tls.url().replace("http:", "https:");
+    with_tls.worker_at(&url, "--name stranger");
+    let says = "UnknownIssuer; no authority that is trusted here has signed";
+    wait_until_or(says, || with_tls.log(), || with_tls.log().contains(says));
+    assert!(with_tls.log().contains("--ca FILE"), "{}", with_tls.log());
+
     let mut plain = Site::new();
     plain.run("certs init tls");
     plain.serve("--open --concurrency 0");
