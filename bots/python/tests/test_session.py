@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import io
 import itertools
+import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -669,6 +670,22 @@ def test_the_traceback_begins_with_the_authors_own_code(
     shown = capsys.readouterr().err.splitlines()
     assert shown[0].startswith("Traceback")
     assert "test_session.py" in shown[1]
+
+
+def test_the_place_of_an_error_is_the_authors_own(flavour: Flavour, tmp_path: Path) -> None:
+    class Asks(Leftmost):
+        def get_point(self, ask: GetPoint) -> Point:
+            json.loads("no JSON")
+            return super().get_point(ask)
+
+    bot = flavour.bot("ask", "1").connect_four(Asks)
+    with serving(bot, tmp_path) as channel:
+        stream = Stream(channel)
+        stream.ready()
+        stream.send(number=1, get_point=get_point())
+        code, words = stream.status()
+        assert code == INTERNAL
+        assert "JSONDecodeError" in words and "(test_session.py:" in words, words
 
 
 def test_a_constructor_may_fail_too(flavour: Flavour, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import os
 import queue
 import sys
+import sysconfig
 import threading
 import traceback
 from collections.abc import Callable
@@ -25,6 +26,12 @@ from bot_arena.game import Fault, Game, GameBot, GameStart, read_over, read_star
 # A status is sent among the headers, of which there may be 8 KiB.
 _LONGEST_WORDS = 500
 _HERE = os.path.dirname(__file__)
+# Folders of other people's code: Python's own and of what was installed.
+_LIBRARIES = tuple(
+    os.path.join(path, "")
+    for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    if (path := sysconfig.get_path(name))
+)
 
 
 @dataclass(frozen=True)
@@ -196,7 +203,9 @@ def _raised(name: str, error: BaseException) -> Fault:
     words = "".join(traceback.format_exception_only(type(error), error)).strip()
     words = f"exception in {name}: {words}"[:_LONGEST_WORDS]
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not _is_ours(frame.filename)]
+    others = [frame for frame in frames if not _is_ours(frame.filename)]
+    # A bot that was installed has nothing but code that was.
+    own = [frame for frame in others if not _is_library(frame.filename)] or others
     if own:
         words += f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})"
     return Fault(grpc.StatusCode.INTERNAL, words)
@@ -204,3 +213,7 @@ def _raised(name: str, error: BaseException) -> Fault:
 
 def _is_ours(file: str) -> bool:
     return os.path.dirname(file) == _HERE
+
+
+def _is_library(file: str) -> bool:
+    return file.startswith(("<", *_LIBRARIES))
