@@ -3,7 +3,7 @@
 use std::{borrow::Cow, path::PathBuf};
 
 use arena_events::check::{FindingName, FindingSeverity, PossibleFindingEvent};
-use referee_core::{FoulKind, Scene};
+use referee_core::{Foul, FoulKind, Scene};
 
 use crate::evidence::Evidence;
 
@@ -88,6 +88,18 @@ pub(crate) const fn name_of_foul(kind: FoulKind) -> FindingName {
     }
 }
 
+/// Advice that mends most fouls of this kind, in code that is behind an adapter of ours or not.
+#[must_use]
+pub fn fix_of_foul(foul: &Foul, is_adapted: bool) -> &'static str {
+    let name = match foul {
+        // Until it listens there is no stream.
+        Foul::NoStart { detail } if detail.contains("listen") => FindingName::NoStart,
+        foul => name_of_foul(foul.kind()),
+    };
+    let adapted = fix_behind_adapter(name).filter(|_| is_adapted);
+    adapted.unwrap_or(&CATALOGUE[name as usize].fix)
+}
+
 const fn fault(id: FindingName, expected: &'static str, fix: &'static str) -> PossibleFindingEvent {
     PossibleFindingEvent {
         id,
@@ -129,8 +141,8 @@ pub const CATALOGUE: &[PossibleFindingEvent] = &[
     ),
     fault(
         FindingName::Unsupported,
-        "the service of the game, as its .proto file names it",
-        "serve games.<game>.v1.<Game>Bot; the package and the service must have exactly these names",
+        "the game that is asked for",
+        "with a kit, give the Bot this game too, as in .connect_four(Mine); without one, serve games.<game>.v1.<Game>Bot: the package and the service must have exactly these names",
     ),
     fault(
         FindingName::NoReady,
@@ -205,7 +217,7 @@ pub const CATALOGUE: &[PossibleFindingEvent] = &[
     fault(
         FindingName::MemoryExceeded,
         "less anonymous memory than --memory-limit",
-        "make tables and trees smaller, or free them when a game ends; BOT_MEMORY_LIMIT in the environment says how much there is, and for Java -Xmx says how large its heap may become",
+        "make tables and trees smaller, or free them when a game ends; BOT_MEMORY_LIMIT in the environment says how much there is, and for Java -Xmx says how large its heap may become; --memory-limit allows more",
     ),
     fault(
         FindingName::Illegal,

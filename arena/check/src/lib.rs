@@ -22,6 +22,6 @@ mod subject;
 pub use error::CheckError;
 pub use evidence::{AskedQuestion, Circumstance, Evidence, ObservedFoul, UnknownServiceReply};
 pub use examiner::CheckOptions;
-pub use finding::{CATALOGUE, Finding, fix_behind_adapter};
+pub use finding::{CATALOGUE, Finding, fix_behind_adapter, fix_of_foul};
 pub use report::{CheckObserver, CheckReport, StageOutcome, StageReport};
 pub use run::check;

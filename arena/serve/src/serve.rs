@@ -161,7 +161,8 @@ fn tournaments(
     let (events, stop) = (args.format == Format::Json, stop.clone());
     let new_observer = move |name: &str, plan: &Arc<arena_tournament::Plan>| {
         let game = game_name(plan.kind.info().name);
-        let reporter = Reporter::new(&game, Some(name), events, &stop).with_bots(plan);
+        // The walls are those of each worker.
+        let reporter = Reporter::new(&game, Some(name), events, &stop).with_bots(plan, None);
         Arc::new(Observers {
             reporter: reporter.without_bar(),
             prints_moves,

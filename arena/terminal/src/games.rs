@@ -8,7 +8,8 @@ use std::{
 
 use crate::StoreAt;
 use anyhow::Context as _;
-use arena_store::{Store, Tournament};
+use arena_store::{GameFilter, Store, Tournament};
+use arena_tournament::FILLER;
 use clap::Args;
 use referee_cli::usage;
 use referee_core::{Record, printable};
@@ -44,7 +45,26 @@ pub enum FoundGames {
     Games(Vec<FoundGame>),
     /// All records of a folder.
     Folder(PathBuf, Vec<FoundGame>),
+    /// A tournament, with the first of its games.
+    Tournament(String, Vec<ListedGame>),
 }
+
+/// A game of a tournament, in a list.
+pub struct ListedGame {
+    /// GROUP.SEATING
+    pub name: String,
+    /// Names of the players, by seat.
+    pub players: Vec<String>,
+    /// The first of them; none where several share the first place.
+    pub winner: Option<String>,
+    /// Number of moves.
+    pub plies: u32,
+    /// Reason why it ended, in words.
+    pub end: String,
+}
+
+/// Most games of a tournament that are listed.
+pub const MOST_LISTED: u32 = 1000;
 
 impl GameArgs {
     /// Finds what was typed, and reads no file.
@@ -67,6 +87,21 @@ impl GameArgs {
                 records_of(Path::new(folder))?,
             ));
         }
+        if let [name] = &self.games[..]
+            && !name.contains('/')
+            && !Path::new(name).exists()
+        {
+            if let Some(games) = self.listed(name).await? {
+                return Ok(FoundGames::Tournament(name.clone(), games));
+            }
+            // No record is called so.
+            if !name.contains('.') {
+                return usage(format!(
+                    "{name}: there is no such file and no such tournament; `arena tournament \
+                     list` shows them"
+                ));
+            }
+        }
         let mut found = Vec::new();
         for path in &self.games {
             match Path::new(path) {
@@ -80,6 +115,20 @@ impl GameArgs {
     /// The one game that was typed.
     pub async fn one(&self) -> anyhow::Result<FoundGame> {
         self.find().await?.one()
+    }
+
+    /// The first games of a tournament; none where there is none of this name.
+    async fn listed(&self, name: &str) -> anyhow::Result<Option<Vec<ListedGame>>> {
+        // A file is meant, and no database is asked.
+        if name.contains(".jsonl") {
+            return Ok(None);
+        }
+        let Some(store) = self.store.open_if_there().await? else {
+            return Ok(None);
+        };
+        let listed = listed(&store, name).await;
+        store.close().await;
+        listed
     }
 
     async fn stored(&self, name: &str, games: &[(u64, u32)]) -> anyhow::Result<Vec<FoundGame>> {
@@ -96,6 +145,10 @@ impl FoundGames {
         match self {
             Self::Games(mut games) if games.len() == 1 => Ok(games.remove(0)),
             Self::Games(games) => usage(format!("expected one game, found {}", games.len())),
+            Self::Tournament(name, _) => usage(format!(
+                "{name} is a tournament: expected one game, {name} GROUP.SEATING; \
+                 `arena replay show {name}` lists them"
+            )),
             Self::Folder(folder, _) => {
                 let folder = folder.display();
                 usage(format!(
@@ -105,6 +158,35 @@ impl FoundGames {
             }
         }
     }
+}
+
+async fn listed(store: &Store, name: &str) -> anyhow::Result<Option<Vec<ListedGame>>> {
+    let Some(tournament) = store.tournament(name).await? else {
+        return Ok(None);
+    };
+    let filter = GameFilter::default();
+    let rows = store.games(tournament.id, &filter, MOST_LISTED).await?;
+    let games = rows.iter().map(|row| {
+        let name = |place: &usize| match row.lineup[*place] {
+            Some(entrant) => tournament.entrants[entrant.index()].name.clone(),
+            None => FILLER.to_owned(),
+        };
+        let players: Vec<String> = row.order.iter().map(name).collect();
+        let mut first = (0..players.len()).filter(|seat| row.places[*seat] == 1);
+        let winner = match (first.next(), first.next()) {
+            (Some(seat), None) => Some(printable(&players[seat])),
+            _ => None,
+        };
+        let foul = row.fouls.first().map(|foul| foul.foul.kind().words());
+        ListedGame {
+            name: format!("{}.{}", row.group, row.seating),
+            players: players.iter().map(|name| printable(name)).collect(),
+            winner,
+            plies: row.plies,
+            end: foul.map_or_else(|| printable(&row.reason), str::to_owned),
+        }
+    });
+    Ok(Some(games.collect()))
 }
 
 async fn stored(store: &Store, name: &str, games: &[(u64, u32)]) -> anyhow::Result<Vec<FoundGame>> {

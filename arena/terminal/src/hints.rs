@@ -2,7 +2,32 @@
 
 use std::path::Path;
 
-use referee_bots::{Hint, ModulePlace, without_returns};
+use arena_check::fix_of_foul;
+use referee_bots::{Cause, Entry, Hint, ModulePlace, Runs, without_returns};
+use referee_core::{Foul, PrintedError, split_last_words};
+
+/// Advice for the author of a bot with this foul: by its cause where that is known, else what
+/// mends most fouls of this kind. None where the foul names the line that is wrong.
+pub(crate) fn advice(hint: Option<&Hint>, foul: &Foul, entry: &Entry) -> Option<String> {
+    match hint {
+        Some(hint) => Some(words(hint)),
+        None if names_a_line(foul) => None,
+        None => Some(fix_of_foul(foul, entry.launcher().is_adapted()).to_owned()),
+    }
+}
+
+/// True if the foul's words begin or end with a place in its author's own file: `(my_bot.py:5)`.
+fn names_a_line(foul: &Foul) -> bool {
+    let words = foul.to_string();
+    let (seen, printed) = split_last_words(&words);
+    let is_place = || {
+        let place = seen.strip_suffix(')')?.rsplit_once(" (")?.1;
+        let (_, line) = place.rsplit_once(':')?;
+        Some(!line.is_empty() && line.chars().all(|c| c.is_ascii_digit()))
+    };
+    PrintedError::in_lines(&printed).is_some_and(|error| error.place.is_some())
+        || is_place() == Some(true)
+}
 
 /// Advice, in one line.
 pub fn words(hint: &Hint) -> String {
@@ -55,6 +80,7 @@ pub fn words(hint: &Hint) -> String {
             module,
             place,
         } => missing_module(program, module, place.as_ref()),
+        Hint::Cause(cause) => of_cause(cause),
     }
 }
 
@@ -102,6 +128,85 @@ fn missing_module(program: &Path, module: &str, place: Option<&ModulePlace>) -> 
             "{python} has no module {module}; {} has one, which it does not read: install it for this \
              python too, or name one that has it, as in 'exec:venv/bin/python FILE'",
             folder.display()
+        ),
+    }
+}
+
+fn of_cause(cause: &Cause) -> String {
+    match cause {
+        Cause::StandardInput => {
+            "a bot is asked over gRPC; its standard input is empty, and what it \
+             prints is only its log. Write it with a kit (docs/writing-a-bot.md): an object whose \
+             method is given the question and returns the move"
+                .to_owned()
+        }
+        Cause::ReadOnly => {
+            "in the sandbox a bot can write only to /tmp, which is its own and gone \
+             with it: write there, or print, which goes to its log; --sandbox off lets it write \
+             where you can"
+                .to_owned()
+        }
+        Cause::NoNetwork => "in the sandbox a bot has no network, not even that of this machine: \
+             put what it needs into files beside its program; --sandbox off lets it use the network"
+            .to_owned(),
+        Cause::Hidden { file } => format!(
+            "{} is there, and hidden in the sandbox: a bot sees the files that its command names \
+             and the folders that they lie in; put it there, or name it in the command",
+            file.display()
+        ),
+        Cause::NoFile { file, directory } => {
+            let file = file.display();
+            let folder = match directory.as_os_str().is_empty() {
+                true => "the folder that arena is run in".to_owned(),
+                false => directory.display().to_string(),
+            };
+            format!(
+                "there is no {file} in {folder}, where the bot runs; name a file that lies beside \
+                 the program by the program's own path, in Python as \
+                 pathlib.Path(__file__).with_name(\"{file}\")"
+            )
+        }
+        Cause::NoStartArgument => "the kit makes the object with the start of the game: write \
+             def __init__(self, start):"
+            .to_owned(),
+        Cause::NoMethod { methods } => format!(
+            "the class of a bot has a method for each question of its game, with exactly these \
+             names: write {methods} (bots/python/README.md)"
+        ),
+        Cause::Signal(Runs::Strategy) => "call getPoint from a main of your own, in the position \
+             of the record, and let the sanitizers name the line: g++ -g \
+             -fsanitize=address,undefined -o try main.cpp Strategy.cpp Judge.cpp && ./try \
+             (docs/bring-your-bot.md has that main)"
+            .to_owned(),
+        Cause::Signal(Runs::Compiled) => "compile and link it with -g \
+             -fsanitize=address,undefined: it then prints the line before it ends"
+            .to_owned(),
+        Cause::Signal(Runs::Python) => "a library crashed: python3 -X faulthandler FILE prints \
+             the line of yours that called it"
+            .to_owned(),
+        Cause::Signal(Runs::Other) => {
+            "its process was killed by what it did itself: compiled code in it has used memory \
+             that is not its own, or divided by 0"
+                .to_owned()
+        }
+        Cause::SharedObject { file } => format!(
+            "{0} is a shared object and not a program: write strategy:{0}",
+            file.display()
+        ),
+        Cause::UndefinedSymbol { symbol } => format!(
+            "{symbol} is used, and defined in no file that was compiled: name every .cpp in the \
+             command that compiles it, and add -Wl,-z,defs, which finds this at once"
+        ),
+        Cause::OtherGame { game } => format!(
+            "name the game that it plays ({game}), or let it play this one too: a kit's Bot has a \
+             method for each game, as in .othello(Mine)"
+        ),
+        Cause::UnknownIssuer => "no authority that is trusted here has signed the bot's \
+             certificate: --bots-ca FILE names the one that has"
+            .to_owned(),
+        Cause::Tilde { word } => format!(
+            "{word} is taken as it is: a shell replaces ~ only where a word begins, outside of \
+             quotation marks; write $HOME, in double ones"
         ),
     }
 }

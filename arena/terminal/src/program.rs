@@ -1,17 +1,24 @@
 //! The life of a program: arguments, log, errors in words, exit codes.
 
-use std::{io::IsTerminal as _, process::ExitCode};
+use std::{error::Error as _, io::IsTerminal as _, process::ExitCode};
 
 use arena_tournament::TournamentError;
-use clap::Parser;
+use clap::{
+    Parser,
+    error::{ContextKind, ErrorKind},
+};
 use referee_bots::EntryError;
 use referee_cli::{
     End, Hidden, TryAgain, Usage,
     text::{flush, print_help, tell},
 };
-use referee_core::{SetupError, printable_lines};
+use referee_core::{SetupError, expected_number, printable_lines};
+use referee_games::{GAMES, game_name};
 
 use crate::{Format, NotReplayed, secrets};
+
+/// Most verbs below one that are named where it is given none of them.
+const MOST_VERBS: usize = 15;
 
 /// The command line of a program.
 pub trait CommandLine: Parser {
@@ -39,8 +46,8 @@ pub fn main<C: CommandLine>() -> ExitCode {
     secrets::hide();
     let command = match C::try_parse() {
         Ok(command) => command,
-        Err(error) => {
-            if let Err(error) = print_help(&error) {
+        Err(mut error) => {
+            if let Err(error) = print::<C>(&mut error) {
                 return failed(&error);
             }
             if let Some(meant) = C::meant(&error) {
@@ -72,6 +79,83 @@ fn failed(error: &anyhow::Error) -> ExitCode {
         End::Failed
     };
     end.into()
+}
+
+/// Prints help, or what is wrong with a command line and what would be taken.
+fn print<C: CommandLine>(error: &mut clap::Error) -> anyhow::Result<()> {
+    // The nearest of a few verbs is none of them.
+    if error
+        .get(ContextKind::SuggestedSubcommand)
+        .is_some_and(|verb| verb.to_string() == "help")
+    {
+        error.remove(ContextKind::SuggestedSubcommand);
+    }
+    let Some(said) = error.source().map(ToString::to_string) else {
+        print_help(error)?;
+        if let Some(expected) = expected::<C>(error) {
+            tell(&format!("\n{expected}"));
+        }
+        return Ok(());
+    };
+    let mut text = error.render().ansi().to_string();
+    if let Some((words, example)) = expected_number(&said) {
+        let argument = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+        let option = argument
+            .as_deref()
+            .and_then(|argument| argument.split(' ').next());
+        let option = option.filter(|option| option.starts_with('-'));
+        let line = option.map_or_else(String::new, |option| format!("{option} "));
+        text = text.replace(&said, &format!("{words}, as in {line}{example}"));
+    }
+    tell(text.trim_end());
+    Ok(())
+}
+
+/// What was expected instead, where clap does not say it: the verbs below one, or the games.
+fn expected<C: CommandLine>(error: &clap::Error) -> Option<String> {
+    let mut command = C::command();
+    let mut line = command.get_name().to_owned();
+    for word in std::env::args().skip(1) {
+        let Some(below) = command.find_subcommand(&word) else {
+            continue;
+        };
+        line += &format!(" {}", below.get_name());
+        command = below.clone();
+    }
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let below = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+            let names: Vec<&str> = below.map(clap::Command::get_name).collect();
+            (names.len() <= MOST_VERBS).then(|| format!("{line}: expected {}", either(&names)))
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let missing = error.get(ContextKind::InvalidArg)?.to_string();
+            if !missing.contains("<GAME>") {
+                return None;
+            }
+            let games = GAMES.iter().map(|kind| game_name(kind.info().name));
+            let games: Vec<String> = games.collect();
+            let bots = match missing.contains("--bot") {
+                true => " --bot me=exec:./my_bot --bot house:random",
+                false => "",
+            };
+            let names: Vec<&str> = games.iter().map(String::as_str).collect();
+            let first = names.first()?;
+            let names = either(&names);
+            Some(format!(
+                "expected the game: {names}, as in\n  {line} {first}{bots}"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// `a, b or c`
+fn either(names: &[&str]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+        names => names.concat(),
+    }
 }
 
 /// An error in words. It may quote a file, an answer of a database, or a name.

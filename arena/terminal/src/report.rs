@@ -10,7 +10,9 @@ use owo_colors::OwoColorize as _;
 use referee_core::shorten;
 
 pub use arena_words::plural;
-pub use referee_cli::text::{NOT_WRITTEN, WIDTH, filled, note, tell, wrapped};
+pub use referee_cli::text::{
+    NOT_WRITTEN, WIDTH, filled, note, note_with_lines, quoted, tell, wrapped,
+};
 
 /// Text as it is.
 pub fn text(text: &str) -> Result<()> {

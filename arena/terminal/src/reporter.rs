@@ -8,9 +8,11 @@ use arena_events::{
     run::{StopCause, StoppingEvent},
 };
 use arena_tournament::{EndedGame, Observer, Plan, RunEvent, events};
+use arena_words::FoulWords;
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 use referee_bots::{Entry, hint_for};
+use referee_sandbox::Walls;
 use referee_worker::Stop;
 
 use crate::{hints, metrics, report, show};
@@ -26,6 +28,8 @@ pub struct Reporter {
     bots: Vec<Entry>,
     /// Folder in which the bots are run.
     directory: PathBuf,
+    /// Walls around those of them that are somebody's programs, where they are known.
+    walls: Option<Walls>,
     /// True if events are printed.
     events: bool,
     /// The event of a game for programs, where that is not the usual one.
@@ -57,6 +61,7 @@ impl Reporter {
             game: game.to_owned(),
             bots: Vec::new(),
             directory: PathBuf::new(),
+            walls: None,
             events,
             of_game: None,
             is_silent: false,
@@ -66,10 +71,12 @@ impl Reporter {
         }
     }
 
-    /// The same; it says what the authors of these bots may have overlooked.
-    pub fn with_bots(mut self, plan: &Plan) -> Self {
+    /// The same; it says what the authors of these bots may have overlooked. `walls` are those
+    /// around bots that are somebody's programs, where they are known.
+    pub fn with_bots(mut self, plan: &Plan, walls: Option<&Walls>) -> Self {
         self.bots = plan.bots.iter().map(|bot| bot.entry.clone()).collect();
         self.directory.clone_from(&plan.definition.directory);
+        self.walls = walls.cloned();
         self
     }
 
@@ -124,12 +131,17 @@ impl Reporter {
 
     /// Prints a note without disturbing the progress bar.
     fn note(&self, words: &str) {
+        self.note_with_lines(words, &[]);
+    }
+
+    fn note_with_lines(&self, words: &str, lines: &[String]) {
         if self.is_silent {
             return;
         }
+        let note = || report::note_with_lines(words, lines);
         match self.bar.get() {
-            Some(bar) => bar.suspend(|| report::note(words)),
-            None => report::note(words),
+            Some(bar) => bar.suspend(note),
+            None => note(),
         }
     }
 }
@@ -172,17 +184,17 @@ impl Observer for Reporter {
                     (None, None) => game.game_id.clone(),
                 };
                 self.print(|| events::first_foul(&foul, tournament));
-                self.note(&format!("{}: {}, in {lies}", foul.bot, foul.foul.foul));
-                let bot = self.bots.iter().find(|bot| bot.name == foul.bot);
-                if let Some(hint) =
-                    bot.and_then(|bot| hint_for(&foul.foul.foul, bot, &self.directory))
-                {
-                    self.note(&hints::words(&hint));
+                let bot = foul.bot;
+                let foul = &foul.foul.foul;
+                let FoulWords { sentence, printed } = FoulWords::of(foul);
+                self.note_with_lines(&format!("{bot}: {sentence}, in {lies}"), &printed);
+                if let Some(entry) = self.bots.iter().find(|entry| entry.name == bot) {
+                    let hint = hint_for(foul, entry, &self.directory, self.walls.as_ref());
+                    if let Some(advice) = hints::advice(hint.as_ref(), foul, entry) {
+                        self.note(&advice);
+                    }
                 }
-                self.seen
-                    .lock()
-                    .first_fouls
-                    .insert(foul.bot.to_owned(), lies);
+                self.seen.lock().first_fouls.insert(bot.to_owned(), lies);
             }
             RunEvent::SetAside { bot, set_aside } => {
                 tracing::info!(bot, why = %set_aside.why, "set aside");

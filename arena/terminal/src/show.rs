@@ -11,7 +11,7 @@ use arena_ladder::{
     standings::{EntrantRow, Meeting},
 };
 use arena_tournament::{Snapshot, TestProgress, Warning, events};
-use arena_words::{figures, warning};
+use arena_words::{FoulWords, figures, warning};
 use owo_colors::OwoColorize as _;
 use referee_core::{Language, shorten};
 use referee_worker::Buckets;
@@ -293,7 +293,8 @@ pub fn warnings(snapshot: &Snapshot, first_game: impl Fn(&arena_store::FirstFoul
             } => {
                 let name = snapshot.name(first.entrant);
                 let words = warning::fouls(name, *count, *games, Language::En);
-                format!("{words}{}: {}", first_game(first), first.foul)
+                let foul = FoulWords::of(&first.foul).sentence;
+                format!("{words}{}: {foul}", first_game(first))
             }
             Warning::RepeatedGames { games, distinct } => {
                 warning::repeated_games(*games, *distinct, Language::En)

@@ -2,6 +2,8 @@
 
 use referee_core::{Language, Record, Verdict, Words};
 
+use crate::FoulWords;
+
 /// Who came first in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Winner<'a> {
@@ -64,7 +66,7 @@ pub fn result(record: &Record, ending: &Words, language: Language) -> String {
     }
 }
 
-/// The same in English, as the record has it: with the evidence of each foul.
+/// The same in English, with the evidence of each foul in one sentence.
 #[must_use]
 pub fn result_with_evidence(record: &Record) -> String {
     match &record.result.verdict {
@@ -73,7 +75,8 @@ pub fn result_with_evidence(record: &Record) -> String {
             let won = Winner::of(record).in_words(Language::En);
             let mut text = format!("{won}: {}", outcome.reason);
             for foul in fouls {
-                text += &format!("; {}: {}", record.header.players[foul.seat], foul.foul);
+                let words = FoulWords::of(&foul.foul).sentence;
+                text += &format!("; {}: {words}", record.header.players[foul.seat]);
             }
             text
         }

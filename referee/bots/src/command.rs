@@ -27,6 +27,24 @@ pub(crate) fn scheme() -> Scheme {
     }
 }
 
+/// Checks that a file is not named by a `~` that no shell has replaced.
+///
+/// # Errors
+///
+/// What to write instead.
+pub fn check_home(file: &Path, directory: &Path) -> Result<(), String> {
+    let Ok(rest) = file.strip_prefix("~") else {
+        return Ok(());
+    };
+    if directory.join(file).exists() {
+        return Ok(());
+    }
+    Err(format!(
+        "a shell replaces ~ only where a word begins; write $HOME/{}",
+        rest.display()
+    ))
+}
+
 impl Launcher for CommandLine {
     fn default_name(&self) -> String {
         let stem = Path::new(&self.0[0]).file_stem().unwrap_or_default();
@@ -42,6 +60,11 @@ impl Launcher for CommandLine {
             program: self.0[0].clone().into(),
             arguments: self.0[1..].iter().map(Into::into).collect(),
         }
+    }
+
+    fn check_files(&self, directory: &Path) -> Result<(), String> {
+        check_home(Path::new(&self.0[0]), directory)
+            .map_err(|why| format!("exec:{}: {why}", self.0[0]))
     }
 
     fn program_file(&self, directory: &Path) -> Option<PathBuf> {

@@ -1,11 +1,11 @@
 //! A bot of a run: `NAME=SPEC` as a person writes it.
 
-use std::{collections::HashSet, fmt, path::Path, sync::Arc};
+use std::{collections::HashSet, fmt, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc};
 
 use referee::Address;
 use referee_core::{GameInfo, is_printable, printable};
 
-use crate::{Launcher, Reach, Schemes, Trust};
+use crate::{Launcher, Reach, Schemes, Trust, hint::interpreter};
 
 /// Longest name, in characters.
 const LONGEST_NAME: usize = 40;
@@ -53,13 +53,12 @@ impl Entry {
             Some((name, spec)) if !Self::is_spec(text, schemes) => (Some(name), spec),
             _ => (None, text),
         };
-        let Some((scheme, rest)) = schemes.find(spec) else {
+        // `"me=exec:./my_bot"`: the name would have a quotation mark.
+        let quoted = unquoted(text).is_some();
+        let Some((scheme, rest)) = schemes.find(spec).filter(|_| !quoted) else {
             let forms = schemes.forms();
-            let meant = schemes
-                .completed(spec)
-                .or_else(|| suggestion(text))
-                .or_else(|| suggestion(spec))
-                .map_or_else(String::new, |spec| format!("; did you mean {spec}?"));
+            let meant = suggestion(text, schemes)
+                .map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
             return Err(EntryError::Invalid(format!(
                 "{text}: expected SPEC or NAME=SPEC, where SPEC is {forms}{meant}"
             )));
@@ -233,22 +232,114 @@ fn name_like(text: &str) -> String {
     chars.take(LONGEST_NAME).collect()
 }
 
-/// The SPEC of a text without a prefix: a file, a command with a file in it, or an
-/// address.
-fn suggestion(text: &str) -> Option<String> {
-    let is_file = |word: &str| Path::new(word).is_file();
-    if is_file(text) && text.ends_with(".so") {
-        return Some(format!("strategy:{text}"));
+/// Programs that run files of their language.
+const INTERPRETERS: &[&str] = &[
+    "python", "python3", "node", "java", "ruby", "perl", "lua", "sh", "bash",
+];
+
+/// The text that was meant, with its name, where it is no SPEC: it lacks a prefix, or is in
+/// quotation marks.
+fn suggestion(text: &str, schemes: &Schemes) -> Option<String> {
+    let inner = unquoted(text);
+    if let Some(inner) = inner
+        && is_entry(inner, schemes)
+    {
+        return Some(inner.to_owned());
     }
-    if is_file(text) {
-        // Without a slash it would be looked for where programs are.
-        let here = if text.contains('/') { "" } else { "./" };
-        let program = format!("{here}{text}");
-        return Some(format!("exec:{}", shlex::try_quote(&program).ok()?));
+    let text = inner.unwrap_or(text);
+    let named = text.split_once('=').filter(|(name, _)| {
+        // A file may have the sign in its name.
+        Entry::check_name(name).is_ok() && !Path::new(text).is_file()
+    });
+    let Some((name, spec)) = named else {
+        return spec_meant(text, schemes);
+    };
+    if let Some(prefix) = schemes.prefix_of(name) {
+        return Some(format!("{prefix}{spec}"));
     }
-    if shlex::split(text)?.iter().any(|word| is_file(word)) {
-        return Some(format!("exec:{text}"));
+    spec_meant(spec, schemes).map(|spec| format!("{name}={spec}"))
+}
+
+/// True for a SPEC, and for one with a name.
+fn is_entry(text: &str, schemes: &Schemes) -> bool {
+    let named = text.split_once('=').is_some_and(|(name, spec)| {
+        Entry::check_name(name).is_ok() && Entry::is_spec(spec, schemes)
+    });
+    named || Entry::is_spec(text, schemes)
+}
+
+/// A text without the quotation marks around it.
+fn unquoted(text: &str) -> Option<&str> {
+    let marks = ['"', '\''];
+    marks
+        .iter()
+        .find_map(|mark| text.strip_prefix(*mark)?.strip_suffix(*mark))
+}
+
+/// The SPEC of a text without a prefix: the name of a bot, a file, a command, or an address.
+fn spec_meant(text: &str, schemes: &Schemes) -> Option<String> {
+    if let Some(inner) = unquoted(text) {
+        return match Entry::is_spec(inner, schemes) {
+            true => Some(inner.to_owned()),
+            false => spec_meant(inner, schemes),
+        };
     }
+    // `exec python3 my_bot.py`
+    if let Some((word, rest)) = text.split_once(' ')
+        && let Some(prefix) = schemes.prefix_of(word)
+    {
+        return Some(format!("{prefix}{}", rest.trim_start()));
+    }
+    schemes
+        .completed(text)
+        .or_else(|| file_meant(text))
+        .or_else(|| command_meant(text))
+        .or_else(|| address_meant(text))
+}
+
+/// The SPEC of a file.
+fn file_meant(text: &str) -> Option<String> {
+    let (file, is_there) = match text.strip_prefix("~/") {
+        // A shell does not replace it here, and we do not know whose home it is.
+        Some(rest) if !rest.contains(' ') => (format!("$HOME/{rest}"), false),
+        _ => (text.to_owned(), Path::new(text).is_file()),
+    };
+    if !is_there && file == text {
+        return None;
+    }
+    if text.ends_with(".so") {
+        return Some(format!("strategy:{file}"));
+    }
+    if !is_there {
+        return Some(format!("exec:{file}"));
+    }
+    // Without a slash it would be looked for where programs are.
+    let here = if text.contains('/') { "" } else { "./" };
+    let program = format!("{here}{text}");
+    let quoted = shlex::try_quote(&program).ok()?;
+    let run_by = interpreter(Path::new(text)).filter(|_| !is_executable(Path::new(text)));
+    Some(match run_by {
+        Some(interpreter) => format!("exec:{interpreter} {}", shlex::try_quote(text).ok()?),
+        None => format!("exec:{quoted}"),
+    })
+}
+
+fn is_executable(file: &Path) -> bool {
+    let metadata = file.metadata();
+    metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+}
+
+/// The SPEC of a command that has a file in it, or begins with a program that runs files.
+fn command_meant(text: &str) -> Option<String> {
+    let words = shlex::split(text)?;
+    let (program, arguments) = words.split_first()?;
+    let runs_files = INTERPRETERS.contains(&program.as_str()) && !arguments.is_empty();
+    let has_file = words.iter().any(|word| Path::new(word).is_file());
+    (runs_files || has_file).then(|| format!("exec:{text}"))
+}
+
+/// The SPEC of an address.
+fn address_meant(text: &str) -> Option<String> {
     let (scheme, place) = match text.strip_prefix("https://") {
         Some(place) => ("grpcs://", place),
         None => ("grpc://", text.strip_prefix("http://").unwrap_or(text)),
@@ -317,7 +408,7 @@ mod tests {
         assert!(error("./my_bot").contains("expected SPEC or NAME=SPEC"));
         assert!(error("a=./my_bot").contains("expected SPEC or NAME=SPEC"));
         assert!(error("127.0.0.1:5001").contains("did you mean grpc://127.0.0.1:5001?"));
-        assert!(error("a=http://[::1]:5001/").contains("did you mean grpc://[::1]:5001?"));
+        assert!(error("a=http://[::1]:5001/").contains("did you mean a=grpc://[::1]:5001?"));
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().display();
         for (name, before, after) in [
@@ -328,15 +419,59 @@ mod tests {
         ] {
             let file = format!("{folder}/{name}");
             std::fs::write(&file, "").unwrap();
-            let meant = format!("did you mean {before}{file}{after}?");
-            for text in [file.clone(), format!("a={file}")] {
-                assert!(error(&text).contains(&meant), "{}", error(&text));
+            for name in ["", "a="] {
+                let meant = format!("did you mean {name}{before}{file}{after}?");
+                let told = error(&format!("{name}{file}"));
+                assert!(told.contains(&meant), "{told}");
             }
         }
         let command = format!("python3 {folder}/my_bot");
         assert!(error(&command).contains(&format!("did you mean exec:{command}?")));
         // This is where the tests of a crate run.
         assert!(error("Cargo.toml").contains("did you mean exec:./Cargo.toml?"));
+        std::fs::write(format!("{folder}/my.py"), "").unwrap();
+        for (text, meant) in [
+            (
+                format!("me={folder}/my.py"),
+                format!("me=exec:python3 {folder}/my.py"),
+            ),
+            (
+                format!("me=python3 {folder}/my.py"),
+                format!("me=exec:python3 {folder}/my.py"),
+            ),
+            (
+                "me=python3 not_there.py".to_owned(),
+                "me=exec:python3 not_there.py".to_owned(),
+            ),
+            (
+                "exec venv/bin/python my.py".to_owned(),
+                "exec:venv/bin/python my.py".to_owned(),
+            ),
+            (
+                "me=exec python3 my.py".to_owned(),
+                "me=exec:python3 my.py".to_owned(),
+            ),
+            (
+                "exec=python3 my.py".to_owned(),
+                "exec:python3 my.py".to_owned(),
+            ),
+            (
+                "\"me=exec:./my_bot\"".to_owned(),
+                "me=exec:./my_bot".to_owned(),
+            ),
+            (
+                "me='exec:./my_bot'".to_owned(),
+                "me=exec:./my_bot".to_owned(),
+            ),
+            (
+                "me=\"python3 my.py\"".to_owned(),
+                "me=exec:python3 my.py".to_owned(),
+            ),
+            ("me=~/my_bot".to_owned(), "me=exec:$HOME/my_bot".to_owned()),
+        ] {
+            let told = error(&text);
+            assert!(told.ends_with(&format!("did you mean {meant}?")), "{told}");
+        }
         for no_place in ["./no:12", "C:\\bot:1", "grcp://h:1", ":5001", "h:x", "."] {
             assert!(!error(no_place).contains("did you mean"), "{no_place}");
         }

@@ -9,10 +9,10 @@ use std::{
 
 use referee_core::Foul;
 use referee_sandbox::{
-    ModulePlace, Program, find_module, has_carriage_return, is_package_variable,
+    ModulePlace, Program, Walls, find_module, has_carriage_return, is_package_variable,
 };
 
-use crate::{Entry, Reach, machine_label, needs::kind_of_machine};
+use crate::{Cause, Entry, Reach, cause::cause_of, machine_label, needs::kind_of_machine};
 
 /// A mistake that the author of a bot may have overlooked, as data: the caller puts it into words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +67,8 @@ pub enum Hint {
         /// The option with half of the limit: `-Xmx512m`.
         option: String,
     },
+    /// Its program or what it printed tells why.
+    Cause(Cause),
 }
 
 /// The runtimes that give their heap a share of the machine's memory, by the names of their
@@ -75,12 +77,33 @@ const HEAPS: [(&str, &str, &str); 2] =
     [("java", "-Xmx", "m"), ("node", "--max-old-space-size=", "")];
 
 /// The hint for a bot that has committed this foul, if there is one. `directory` is the
-/// folder that bots are run in.
+/// folder that bots are run in; `walls` are those around bots that are somebody's programs.
 #[must_use]
-pub fn hint_for(foul: &Foul, entry: &Entry, directory: &Path) -> Option<Hint> {
-    let Reach::Program { program, arguments } = entry.launcher().reach() else {
-        return None;
+pub fn hint_for(
+    foul: &Foul,
+    entry: &Entry,
+    directory: &Path,
+    walls: Option<&Walls>,
+) -> Option<Hint> {
+    let of_files = match entry.launcher().reach() {
+        Reach::Program { program, arguments } => {
+            of_files(foul, entry, (program, &arguments), directory)
+        }
+        _ => None,
     };
+    let cause = cause_of(foul, entry, directory, walls).map(Hint::Cause);
+    match cause {
+        Some(Hint::Cause(Cause::SharedObject { .. })) => cause,
+        cause => of_files.or(cause),
+    }
+}
+
+fn of_files(
+    foul: &Foul,
+    entry: &Entry,
+    (program, arguments): (PathBuf, &[OsString]),
+    directory: &Path,
+) -> Option<Hint> {
     match foul {
         Foul::Unreachable { detail } => not_started(program, detail, directory),
         Foul::NoStart { detail } | Foul::Crashed { detail } => {
@@ -151,7 +174,8 @@ fn not_started(file: PathBuf, detail: &str, directory: &Path) -> Option<Hint> {
     (file.components().count() == 1).then_some(Hint::NotInPath { file })
 }
 
-fn interpreter(file: &Path) -> Option<&'static str> {
+/// The program that runs such files.
+pub(crate) fn interpreter(file: &Path) -> Option<&'static str> {
     Some(match file.extension()?.to_str()? {
         "py" => "python3",
         "js" | "mjs" | "cjs" => "node",
@@ -170,7 +194,7 @@ mod tests {
 
     fn hint(spec: &str, foul: &Foul, directory: &Path) -> Option<Hint> {
         let entry = Entry::read(spec, &Schemes::with(Vec::new())).unwrap();
-        hint_for(foul, &entry, directory)
+        hint_for(foul, &entry, directory, None)
     }
 
     #[test]

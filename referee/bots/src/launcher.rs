@@ -225,6 +225,14 @@ impl Schemes {
         })
     }
 
+    /// The prefix that a word lacks only the colon of.
+    pub(crate) fn prefix_of(&self, word: &str) -> Option<&'static str> {
+        let mut prefixes = self.all().flat_map(|scheme| scheme.prefixes);
+        prefixes
+            .find(|prefix| prefix.strip_suffix(':') == Some(word))
+            .copied()
+    }
+
     /// The SPEC of a text that lacks only its prefix.
     pub(crate) fn completed(&self, text: &str) -> Option<String> {
         let name = text.split('?').next()?;

@@ -6,6 +6,7 @@
 
 mod address;
 pub mod archive;
+mod cause;
 mod command;
 mod context;
 mod entry;
@@ -20,6 +21,8 @@ mod output;
 mod packed;
 mod running;
 
+pub use cause::{Cause, Runs};
+pub use command::check_home;
 pub use context::{
     BotAddress, BotOptions, LaunchContext, LaunchError, LaunchOptions, LaunchTarget,
 };

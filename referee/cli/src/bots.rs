@@ -7,7 +7,8 @@ use std::{
 };
 
 use referee_bots::{
-    Launcher, Reach, Scheme, Schemes, Trust, Unpinned, image_scheme, needs_of_file, stays_in_folder,
+    Launcher, Reach, Scheme, Schemes, Trust, Unpinned, check_home, image_scheme, needs_of_file,
+    stays_in_folder,
 };
 use referee_container::Containers;
 use referee_core::GameInfo;
@@ -160,6 +161,8 @@ impl Launcher for Compiled {
     }
 
     fn check_files(&self, directory: &Path) -> Result<(), String> {
+        check_home(&self.strategy.path, directory)
+            .map_err(|why| format!("strategy:{}: {why}", self.strategy))?;
         let strategy = Strategy {
             path: directory.join(&self.strategy.path),
             ..self.strategy.clone()

@@ -47,7 +47,7 @@ pub fn tell(line: &str) {
 
 /// A remark, on standard error.
 pub fn note(words: &str) {
-    tell(&wrapped(&format!("note: {words}")));
+    note_with_lines(words, &[]);
 }
 
 /// A line on standard output, at once.
@@ -87,4 +87,21 @@ pub fn print_help(found: &clap::Error) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// The same, with lines of somebody else's program below it.
+pub fn note_with_lines(words: &str, lines: &[String]) {
+    let note = wrapped(&format!("note: {words}"));
+    tell(format!("{note}\n{}", quoted(lines, 6)).trim_end());
+}
+
+/// Lines of somebody else's program, each on as many lines as it needs, indented by so much.
+#[must_use]
+pub fn quoted(lines: &[String], indent: usize) -> String {
+    let shown = lines.iter().map(|line| {
+        let words = line.trim_start();
+        let deep = indent + line.len() - words.len();
+        filled(" ".repeat(deep), words.split(' '), deep + 4) + "\n"
+    });
+    shown.collect()
 }

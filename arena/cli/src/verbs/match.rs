@@ -12,6 +12,7 @@ use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
+use referee::BotSandbox;
 use referee_bots::Entry;
 use referee_games::{GAMES, game_name};
 
@@ -108,7 +109,8 @@ impl Match {
         }
         let folder = settings.folder("match")?;
         let folder = folder.as_ref();
-        note_isolation(&plan, settings.sandbox(&plan, folder)?.as_ref());
+        let sandbox = settings.sandbox(&plan, folder)?;
+        note_isolation(&plan, sandbox.as_ref());
         let started = settings.started(RunCommand::Match, &plan, folder, None)?;
         describe(folder, &started, None)?;
         let json = report == Report::Json;
@@ -121,7 +123,8 @@ impl Match {
             plan.definition.file(&bots, self.run.openings())
         });
         let stop = stop::on_signals(None)?;
-        let reporter = Reporter::new(&started.game, None, json, &stop).with_bots(&plan);
+        let walls = sandbox.as_ref().map(BotSandbox::walls);
+        let reporter = Reporter::new(&started.game, None, json, &stop).with_bots(&plan, walls);
         let played = settings.play(plan, folder, self.live && json, &stop, reporter);
         let played = played.await?;
         let ended = played.ended(&settings, folder);

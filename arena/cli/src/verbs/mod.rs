@@ -18,7 +18,11 @@ mod tests;
 mod tournament;
 mod workers;
 
-use std::{io::IsTerminal as _, path::Path, process::Command};
+use std::{
+    io::IsTerminal as _,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use anyhow::Context as _;
 use arena_terminal::{
@@ -32,6 +36,7 @@ use clap::{
     builder::PossibleValuesParser,
     error::{ContextKind, ErrorKind},
 };
+use clap_complete::Shell;
 use referee_bots::Entry;
 use referee_cli::{Hidden, WorkArgs, on_runtime};
 use referee_core::GameKind;
@@ -114,7 +119,7 @@ enum Verb {
     /// Print a completion script for a shell
     Completions {
         /// The shell.
-        shell: clap_complete::Shell,
+        shell: Shell,
     },
     /// Print the manual page of arena, or of one of its verbs
     Man {
@@ -155,11 +160,7 @@ impl CommandLine for Cli {
             Verb::Serve(_) | Verb::Kubernetes(_) => beside::go_on_as_serve(),
             Verb::Worker(verb) => on_runtime(verb.run()),
             Verb::Workers(verb) => on_runtime(verb.run()),
-            Verb::Completions { shell } => {
-                let mut script = Vec::new();
-                clap_complete::generate(shell, &mut completed(), "arena", &mut script);
-                print_bytes(&script)
-            }
+            Verb::Completions { shell } => print_bytes(completions(shell).as_bytes()),
             Verb::Man { verbs } => man(&verbs),
             // How it ends is a part of how it misbehaves.
             Verb::Villain(villain) => std::process::exit(villain.main(Some("villain")).into()),
@@ -168,7 +169,7 @@ impl CommandLine for Cli {
     }
 }
 
-/// Shows a manual page: through `man` on a terminal, else as it is.
+/// Shows a manual page: on a terminal page by page, else as it is.
 fn man(verbs: &[String]) -> anyhow::Result<End> {
     let mut command = Cli::command();
     // So that a verb knows whose it is.
@@ -187,16 +188,63 @@ fn man(verbs: &[String]) -> anyhow::Result<End> {
         command = found.clone();
     }
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page)?;
-    if std::io::stdout().is_terminal() {
-        let mut file = tempfile::NamedTempFile::new()?;
-        std::io::Write::write_all(&mut file, &page)?;
-        let shown = Command::new("man").arg("-l").arg(file.path()).status();
-        if shown.is_ok_and(|status| status.success()) {
-            return Ok(End::Done);
-        }
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    if !std::io::stdout().is_terminal() {
+        return print_bytes(&page);
     }
-    print_bytes(&page)
+    // It chooses the pager of MANPAGER or PAGER itself.
+    let mut file = tempfile::NamedTempFile::new()?;
+    std::io::Write::write_all(&mut file, &page)?;
+    let shown = Command::new("man").arg("-l").arg(file.path()).status();
+    if shown.is_ok_and(|status| status.success()) {
+        return Ok(End::Done);
+    }
+    // Without man nobody can read its markup.
+    let text = command.render_long_help().to_string();
+    match paged(&text) {
+        true => Ok(End::Done),
+        false => print_bytes(text.as_bytes()),
+    }
+}
+
+/// Shows a text with the pager of the environment, or with less; true if that worked.
+fn paged(text: &str) -> bool {
+    let of_environment = ["MANPAGER", "PAGER"].iter().find_map(|name| {
+        let pager = std::env::var(name).ok();
+        pager.filter(|pager| !pager.trim().is_empty())
+    });
+    let pager = of_environment.unwrap_or_else(|| "less".to_owned());
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(pager).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        shell.env("LESS", "FRX");
+    }
+    let Ok(mut shell) = shell.spawn() else {
+        return false;
+    };
+    if let Some(mut input) = shell.stdin.take() {
+        // Whoever has read enough closes it.
+        let _ = std::io::Write::write_all(&mut input, text.as_bytes());
+    }
+    shell.wait().is_ok_and(|status| status.success())
+}
+
+/// The script by which a shell completes a command line.
+fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut completed(), "arena", &mut script);
+    let script = String::from_utf8_lossy(&script);
+    match shell {
+        Shell::Bash => {
+            let (functions, registered) = script.rsplit_once("\n}\n").unwrap_or((&script, ""));
+            let registered = registered.replace(" -F _arena ", " -F _arena_joined ");
+            format!(
+                "{functions}\n}}\n{}{registered}",
+                include_str!("completions.bash")
+            )
+        }
+        _ => script.into_owned(),
+    }
 }
 
 /// The command line with the values that a shell completes: games and built-in bots.

@@ -249,11 +249,11 @@ fn what_is_no_exam_is_refused() {
     for (line, says) in [
         (
             "connect-four --bot house:random --group 0",
-            "0 is not in 1..=5",
+            "expected a whole number of 1 to 5, as in --group 1",
         ),
         (
             "connect-four --bot house:random --group 6",
-            "6 is not in 1..=5",
+            "expected a whole number of 1 to 5, as in --group 1",
         ),
         (
             "connect-four --bot house:simple",

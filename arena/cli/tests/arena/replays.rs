@@ -638,6 +638,23 @@ fn a_game_of_a_tournament_is_named_as_warnings_name_it() {
     let explained = done(&arena.run("replay explain cup 0.1 --playouts 4"));
     assert!(explained.contains("\nshares of the points"), "{explained}");
     rerun(&arena, "cup 0.0 --seat 0 --bot house:random");
+    let list = show(&arena, "cup", "");
+    let names: Vec<&str> = list
+        .lines()
+        .skip(1)
+        .take(4)
+        .map(|line| line.trim())
+        .collect();
+    for (name, line) in ["0.0", "0.1", "1.0", "1.1"].iter().zip(&names) {
+        assert!(
+            line.starts_with(name) && line.contains("a, b") | line.contains("b, a"),
+            "{list}"
+        );
+    }
+    assert!(
+        list.ends_with("a game: arena replay show cup 0.0\n"),
+        "{list}"
+    );
     for (game, says) in [
         (
             "cup 7.0",
@@ -647,6 +664,11 @@ fn a_game_of_a_tournament_is_named_as_warnings_name_it() {
             "spring 0.0",
             "spring: there is no such file and no such tournament",
         ),
+        (
+            "spring",
+            "spring: there is no such file and no such tournament",
+        ),
+        ("cup --ply 1", "expected one game with --ply"),
         ("cup 0.0 --store no.sqlite", "there is no such file"),
         ("cup 0.0 0.1", "expected one game, found 2"),
     ] {

@@ -197,7 +197,14 @@ fn bad_usage_has_its_own_exit_code_and_says_what_to_do() {
             "expected a length of time such as 3s",
         ),
         (with("--move-limit 0s"), "expected a time above 0"),
-        (with("--rounds 0"), "1..=1000000"),
+        (
+            with("--rounds 0"),
+            "expected a whole number of 1 to 1000000, as in --deals 1",
+        ),
+        (
+            with("--concurrency many"),
+            "expected a whole number, as in --concurrency 1",
+        ),
         (with("--setup '{'"), "expected a JSON object"),
         (
             with(r#"--setup '{"rows":99}'"#),
@@ -639,6 +646,87 @@ fn a_test_that_is_stopped_shows_the_tournament_that_can_go_on() {
         "{}",
         err(&output)
     );
+}
+
+/// The words that a shell has before the cursor, as bash splits them, and what it offers.
+#[test]
+fn bash_completes_what_follows_a_colon() {
+    let arena = Arena::new();
+    let script = done(&arena.run("completions bash"));
+    fs::write(arena.path("completions"), script).unwrap();
+    for (line, words, offered) in [
+        ("--bot house:ra", "--bot house : ra", "random"),
+        ("--bot me=house:zug", "--bot me = house : zug", "zugzwang"),
+        ("--bot house:", "--bot house :", "ladder"),
+        ("--bot hou", "--bot hou", "house:random"),
+        ("conn", "conn", "connect-four"),
+    ] {
+        let (all, count) = (format!("arena match {words}"), words.split(' ').count() + 1);
+        let typed = format!(
+            ". ./completions; COMP_LINE='arena match {line}'; COMP_WORDS=({all}); \
+             COMP_CWORD={count}; _arena_joined arena; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        let output = std::process::Command::new("bash")
+            .args(["--norc", "-c", &typed])
+            .current_dir(arena.path("."))
+            .output()
+            .unwrap();
+        let said = out(&output);
+        assert!(
+            said.lines().any(|word| word == offered),
+            "{line}: {said}{}",
+            err(&output)
+        );
+    }
+    // Each shell has it as it ends words.
+    assert!(done(&arena.run("completions fish")).contains("house:random"));
+}
+
+#[test]
+fn what_is_missing_or_no_number_is_told_with_what_would_be_taken() {
+    let arena = Arena::new();
+    let games = "expected the game: connect-four, othello, mahjong or big-two, as in";
+    for (line, says) in [
+        ("play", &[games, "arena play connect-four"][..]),
+        (
+            "match",
+            &[
+                games,
+                "arena match connect-four --bot me=exec:./my_bot --bot house:random",
+            ],
+        ),
+        (
+            "exam othello --bot house:random",
+            &["arena exam: expected connect-four or mahjong"],
+        ),
+        ("replay shw x", &["similar subcommand exists: 'show'"]),
+    ] {
+        let output = arena.run(line);
+        for part in says {
+            refused(&output, part);
+        }
+        assert!(!err(&output).contains("'help'"), "{}", err(&output));
+    }
+    for (game, setup, says) in [
+        (
+            "connect-four",
+            r#"{"rows":300}"#,
+            r#"not a set-up of connect-four: expected a whole number of 0 to 255, found 300; one is {"rows":9,"columns":9}"#,
+        ),
+        (
+            "connect-four",
+            r#"{"moves":5}"#,
+            r#"expected a list, found 5; one is {"rows":10,"columns":10,"forbidden":"none","moves":[4,4,5]}"#,
+        ),
+        (
+            "big-two",
+            r#"{"hands":1}"#,
+            "not a set-up of big-two: expected a list of 4, found 1; one is {\"hands\"",
+        ),
+    ] {
+        let output = arena.run(&format!("match {game} {RANDOMS} --setup '{setup}'"));
+        refused(&output, says);
+    }
 }
 
 /// A bot that never starts proves nothing about the other.

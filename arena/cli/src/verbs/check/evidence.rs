@@ -7,17 +7,17 @@ use arena_check::{
 };
 use arena_events::check::{CheckStage, ReadyAnswer, SkipCause, StageFigure};
 use referee::Health;
-use referee_core::{Seat, shorten};
+use referee_core::{Foul, Seat, shorten};
 
 use crate::report::plural;
 
 /// Largest part of a bot's own name that is shown, in letters.
 const NAME: usize = 60;
 
-/// The observed behaviour, which is not the expected one.
-pub(super) fn seen(finding: &Finding) -> String {
+/// The observed behaviour, which is not the expected one; `say` puts a foul into words.
+pub(super) fn seen(finding: &Finding, say: fn(&Foul) -> String) -> String {
     match &finding.evidence {
-        Evidence::Foul(foul) => observed(foul),
+        Evidence::Foul(foul) => observed(foul, say),
         Evidence::ReadyAfter { took, limit } => {
             format!("{} of {} until Ready", about(*took), about(*limit))
         }
@@ -39,7 +39,7 @@ pub(super) fn seen(finding: &Finding) -> String {
         }
         Evidence::ListedServices(services) => format!("it lists {}", services.join(", ")),
         Evidence::ReflectionFailed(why) => why.clone(),
-        Evidence::UnknownService(UnknownServiceReply::Foul(foul)) => foul.to_string(),
+        Evidence::UnknownService(UnknownServiceReply::Foul(foul)) => say(foul),
         Evidence::UnknownService(UnknownServiceReply::Answer) => "an answer".to_owned(),
         Evidence::UnknownService(UnknownServiceReply::Silent(limit)) => no_answer(*limit),
         Evidence::OpenStreams { open, of } => format!("{open} of {of} streams stayed open"),
@@ -82,8 +82,8 @@ pub(super) fn seen(finding: &Finding) -> String {
     }
 }
 
-fn observed(observed: &ObservedFoul) -> String {
-    let mut foul = observed.foul.to_string();
+fn observed(observed: &ObservedFoul, say: fn(&Foul) -> String) -> String {
+    let mut foul = say(&observed.foul);
     if let Some(AskedQuestion { number, call }) = &observed.question {
         foul += &format!("; at question {number}");
         foul.extend(call.iter().map(|call| format!(", {call}")));

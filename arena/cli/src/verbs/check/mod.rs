@@ -125,6 +125,7 @@ impl Check {
         };
         let sandbox = self.launch.around([&entry], [logs.clone()])?;
         referee_cli::sandbox::note(sandbox.as_ref());
+        let walls = sandbox.as_ref().map(|sandbox| sandbox.walls().clone());
         let launch = LaunchOptions {
             logs: Some(logs),
             ..self.launch.options(sandbox)?
@@ -140,7 +141,7 @@ impl Check {
             report::event(Event::CheckStarted(self.started(&entry, &options)))?;
         }
         let stop = stop::at_once_on_signals()?;
-        let mut printer = Printer::new(self.format, &entry, &directory, &stop);
+        let mut printer = Printer::new(self.format, &entry, &directory, walls.as_ref(), &stop);
         let checked = check(
             &entry,
             &context,

@@ -17,11 +17,13 @@ use arena_terminal::{
     draw::{self, Signs},
     hint_words,
 };
+use arena_words::FoulWords;
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
-use referee_bots::{Entry, Hint, hint_for};
+use referee_bots::{Entry, hint_for};
 use referee_core::{Language, printable};
 use referee_games::game_name;
+use referee_sandbox::Walls;
 use referee_worker::Stop;
 
 use super::evidence::{name, seen, stage};
@@ -41,6 +43,8 @@ pub(super) struct Printer<'a> {
     entry: &'a Entry,
     /// The folder that the bot is run in.
     directory: &'a Path,
+    /// The walls around it, if there are any.
+    walls: Option<&'a Walls>,
     /// Ends the check when nobody reads what comes of it.
     stop: &'a Stop,
     /// Reason why something could not be printed.
@@ -52,6 +56,7 @@ impl<'a> Printer<'a> {
         format: Format,
         entry: &'a Entry,
         directory: &'a Path,
+        walls: Option<&'a Walls>,
         stop: &'a Stop,
     ) -> Self {
         let spinner = ProgressBar::new_spinner();
@@ -65,6 +70,7 @@ impl<'a> Printer<'a> {
             game: None,
             entry,
             directory,
+            walls,
             stop,
             failed: Ok(()),
         }
@@ -119,7 +125,10 @@ impl<'a> Printer<'a> {
         let possible = found.possible();
         let games = found.games.iter().map(|game| game_name(game));
         let games: Vec<String> = games.collect();
-        let actual = seen(found);
+        let actual = match self.format {
+            Format::Json => seen(found, ToString::to_string),
+            Format::Text => seen(found, |foul| FoulWords::of(foul).sentence),
+        };
         let record = found
             .record
             .as_ref()
@@ -149,20 +158,26 @@ impl<'a> Printer<'a> {
         };
         let severity = severity(possible.severity);
         report::heading(&format!("{severity} {}{games}", name(found.name)))?;
-        let mut hint = self.hint(found).map(|hint| hint_words(&hint));
+        let mut hint = self.hint(found);
         if found.may_keep_globals {
             hint = Some(KEEPS_GLOBALS.to_owned());
         }
         let adapted = self.entry.launcher().is_adapted();
         let fix = fix_behind_adapter(found.name).filter(|_| adapted);
         // A program that ended has its last words in the foul.
-        let said = found.last_output.iter().map(|line| printable(line));
-        let said: Vec<String> = said.filter(|line| !actual.contains(line)).collect();
+        let mut said = match &found.evidence {
+            Evidence::Foul(observed) => FoulWords::of(&observed.foul).printed,
+            _ => Vec::new(),
+        };
+        if said.is_empty() {
+            let last = found.last_output.iter().map(|line| printable(line));
+            said = last.filter(|line| !actual.contains(line)).collect();
+        }
         for (what, words) in [
             ("expected", &*possible.expected),
             ("actual", &actual),
             ("position", ""),
-            ("printed", &said.join(" / ")),
+            ("printed", ""),
             ("hint", hint.as_deref().unwrap_or_default()),
             ("fix", fix.unwrap_or(&possible.fix)),
             ("evidence", record.as_deref().unwrap_or_default()),
@@ -174,6 +189,9 @@ impl<'a> Printer<'a> {
                         report::text(&format!("{line}\n"))?;
                     }
                 }
+                _ if what == "printed" && !said.is_empty() => {
+                    report::text(&format!("  printed\n{}", report::quoted(&said, 4)))?;
+                }
                 _ if words.is_empty() => {}
                 _ => report::text(&columns(&format!("  {what:<10}"), words))?,
             }
@@ -181,11 +199,12 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    fn hint(&self, found: &Finding) -> Option<Hint> {
-        match &found.evidence {
-            Evidence::Foul(observed) => hint_for(&observed.foul, self.entry, self.directory),
-            _ => None,
-        }
+    fn hint(&self, found: &Finding) -> Option<String> {
+        let Evidence::Foul(observed) = &found.evidence else {
+            return None;
+        };
+        let hint = hint_for(&observed.foul, self.entry, self.directory, self.walls)?;
+        Some(hint_words(&hint))
     }
 }
 

@@ -16,6 +16,7 @@ use arena_terminal::{Format, Reporter};
 use arena_tournament::{EndedGame, Plan, events};
 use clap::{Args, Subcommand};
 use parking_lot::Mutex;
+use referee::BotSandbox;
 use referee_bots::Entry;
 use referee_core::{FoulKind, Seat, printable};
 use referee_games::game_name;
@@ -176,8 +177,11 @@ impl Paper {
             event
         };
         let game = game_name(plan.kind.info().name);
-        let reporter = Reporter::new(&game, None, self.is_json(), stop);
-        let reporter = reporter.with_game_event(Box::new(on_game));
+        let sandbox = settings.sandbox(&plan, folder)?;
+        let walls = sandbox.as_ref().map(BotSandbox::walls);
+        let reporter = Reporter::new(&game, None, self.is_json(), stop)
+            .with_bots(&plan, walls)
+            .with_game_event(Box::new(on_game));
         let played = settings.play(plan, folder, false, stop, reporter).await?;
         let mut answers = answers.lock();
         let mut answers: Vec<Answer> = std::mem::take(&mut *answers);

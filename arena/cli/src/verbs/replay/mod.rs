@@ -13,7 +13,8 @@ use crate::{End, beside};
 
 #[derive(Subcommand)]
 pub(crate) enum Replay {
-    /// Show a game: its moves, its times, its board; of a folder the list of its games
+    /// Show a game: its moves, its times, its board; of a folder or a tournament the list of
+    /// its games
     Show(show::Show),
     /// Play games again and compare: exit code 1 if one differs from its record
     Verify(verify::Verify),

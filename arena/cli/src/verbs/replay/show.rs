@@ -3,19 +3,21 @@
 use std::{io::Write as _, path::Path};
 
 use arena_terminal::{
-    FoundGame, FoundGames, GameArgs, NotReplayed,
+    FoundGame, FoundGames, GameArgs, ListedGame, MOST_LISTED, NotReplayed,
     draw::{self, Signs},
     position,
 };
-use arena_words::{Winner, result_with_evidence};
+use arena_words::{FoulWords, Winner, result_with_evidence};
 use clap::Args;
-use referee_core::{Language, Record, Scene, printable, shorten};
+use referee_core::{Language, Record, Scene, Verdict, printable, shorten};
 use referee_games::{game, game_name, replay, told_game_id};
 use referee_worker::moves;
 
 use crate::{
     End,
-    report::{LONGEST_NAME, WIDTH, fitted, plain_table, plural, tell, time, wrapped},
+    report::{
+        LONGEST_NAME, WIDTH, fitted, line, plain_table, plural, quoted, tell, time, wrapped,
+    },
     usage,
 };
 
@@ -42,6 +44,7 @@ impl Show {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         let found = match self.games.find().await? {
             FoundGames::Folder(folder, games) => return self.list(&folder, &games),
+            FoundGames::Tournament(name, games) => return self.list_stored(&name, &games),
             games @ FoundGames::Games(_) => games.one()?,
         };
         let record = found.read_typed()?;
@@ -88,17 +91,57 @@ impl Show {
             writeln!(out, "\n{}", draw::scene(&last, signs, Language::En))?;
         }
         writeln!(out, "{}", wrapped(&result_with_evidence(&record)))?;
+        if let Verdict::Finished { fouls, .. } = &record.result.verdict {
+            for foul in fouls {
+                let printed = FoulWords::of(&foul.foul).printed;
+                if !printed.is_empty() {
+                    let name = &record.header.players[foul.seat];
+                    write!(out, "{name} printed last:\n{}", quoted(&printed, 4))?;
+                }
+            }
+        }
         Ok(End::Done)
+    }
+
+    /// The games of a tournament: the same of each.
+    fn list_stored(&self, name: &str, games: &[ListedGame]) -> anyhow::Result<End> {
+        self.expects_one(name, "a tournament")?;
+        let rows = games.iter().map(|game| {
+            let won = game.winner.clone().unwrap_or_else(|| "draw".to_owned());
+            [
+                game.name.clone(),
+                game.players.join(", "),
+                won,
+                game.plies.to_string(),
+                game.end.clone(),
+            ]
+        });
+        table(rows.collect())?;
+        if games.len() == MOST_LISTED as usize {
+            line(&format!(
+                "the first {MOST_LISTED} games; `arena tournament export {name} --as csv` has all"
+            ))?;
+        }
+        let first = games.first().map(|game| &game.name);
+        if let Some(first) = first {
+            line(&format!("a game: arena replay show {name} {first}"))?;
+        }
+        Ok(End::Done)
+    }
+
+    /// Refuses what is asked of one game only.
+    fn expects_one(&self, name: &str, what: &str) -> anyhow::Result<()> {
+        if self.ply.is_some() || self.boards || self.seat.is_some() {
+            return usage(format!(
+                "{name}: expected one game with --ply, --boards and --seat, found {what}"
+            ));
+        }
+        Ok(())
     }
 
     /// The games of a folder: who played, who won and how, and how long they are.
     fn list(&self, folder: &Path, games: &[FoundGame]) -> anyhow::Result<End> {
-        if self.ply.is_some() || self.boards || self.seat.is_some() {
-            return usage(format!(
-                "{}: expected one game with --ply, --boards and --seat, found a folder",
-                folder.display()
-            ));
-        }
+        self.expects_one(&folder.display().to_string(), "a folder")?;
         let mut rows = Vec::new();
         let mut unread = Vec::new();
         for found in games {
@@ -107,9 +150,7 @@ impl Show {
                 Err(error) => unread.push(printable(&format!("{error:#}"))),
             }
         }
-        let header = ["game", "players", "won", "plies", "end"];
-        let rows = fitted(&header, rows, &[27, 16, 10, 5], 12);
-        plain_table(&header, rows)?;
+        table(rows)?;
         for error in &unread {
             tell(&wrapped(error));
         }
@@ -119,6 +160,13 @@ impl Show {
             End::No
         })
     }
+}
+
+/// A table of games.
+fn table(rows: Vec<[String; 5]>) -> anyhow::Result<()> {
+    let header = ["game", "players", "won", "plies", "end"];
+    let rows = fitted(&header, rows, &[27, 16, 10, 5], 12);
+    plain_table(&header, rows)
 }
 
 /// A line of the list.

@@ -11,6 +11,7 @@ use referee_games::{game, game_name, verify};
 use crate::{
     End, Usage,
     report::{event, plural, text},
+    usage,
 };
 
 #[derive(Args)]
@@ -27,6 +28,11 @@ impl Verify {
         let (games, is_folder) = match self.games.find().await? {
             FoundGames::Games(games) => (games, false),
             FoundGames::Folder(_, games) => (games, true),
+            FoundGames::Tournament(name, _) => {
+                return usage(format!(
+                    "{name} is a tournament: `arena tournament verify {name}` proves all of its games"
+                ));
+            }
         };
         let mut end = End::Done;
         let mut proved = 0_u64;

@@ -454,6 +454,7 @@ impl PlayArgs {
             metrics.serve()?;
         }
         let concurrency = self.concurrency.map(|games| games as usize);
+        let walls = sandbox.as_ref().map(|sandbox| sandbox.walls().clone());
         let launch = LaunchOptions {
             logs: Some(std::path::absolute(logs)?),
             archives: archives.as_ref().map(|archives| archives.cache.clone()),
@@ -462,7 +463,8 @@ impl PlayArgs {
         };
         let options = run_options(launch, plan.kind, concurrency, self.live && json);
         let game = game_name(plan.kind.info().name);
-        let reporter = Reporter::new(&game, Some(name), json, &stop).with_bots(&plan);
+        let reporter =
+            Reporter::new(&game, Some(name), json, &stop).with_bots(&plan, walls.as_ref());
         let reporter = Arc::new(reporter);
         let ran = run_stored(
             store,
