@@ -142,7 +142,7 @@ pub(crate) fn venv() -> Result<PathBuf> {
 ///
 /// # Errors
 /// It can't be installed.
-fn python() -> Result<PathBuf> {
+pub(crate) fn python() -> Result<PathBuf> {
     let python = venv()?;
     // The kit is built anew each time; what it needs is found where it is there. Pip
     // splits this variable at spaces, so its path is seen from the kit's folder; the

@@ -1,5 +1,5 @@
-//! The tasks of a developer: `cargo xtask test`, `lint`, `bench`, `images`, `manifests`, `soak`,
-//! `strength`. One file a verb; nothing here is part of what is shipped.
+//! The tasks of a developer: `cargo xtask test`, `lint`, `bench`, `images`, `manifests`,
+//! `mistakes`, `soak`, `strength`. One file a verb; nothing here is part of what is shipped.
 
 #![allow(
     clippy::print_stdout,
@@ -13,6 +13,7 @@ mod images;
 mod languages;
 mod lint;
 mod manifests;
+mod mistakes;
 mod postgres;
 mod shell;
 mod soak;
@@ -52,6 +53,8 @@ Verbs:
   manifests [FOLDER…]
                     Check what deploy/kubernetes gives, or the files *.yaml of
                     folders, as `arena kubernetes render` writes them
+  mistakes          Print what the arena says to mistakes of students in three
+                    languages
   soak [STOPS]      Stop tournaments of every shape at random moments, each
                     shape STOPS times (default 20), and compare the tables;
                     ARENA_SOAK_SEED sets the seed
@@ -114,6 +117,7 @@ fn main() -> ExitCode {
         ["manifests", folders @ ..] if folders.iter().all(|word| !word.starts_with('-')) => {
             manifests::check(folders)
         }
+        ["mistakes"] => mistakes::run(),
         ["bench"] => bench::run(None),
         ["soak"] => soak::run("20"),
         ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),

@@ -9,6 +9,8 @@ use std::{
 
 use crate::vocabulary::*;
 
+mod mistakes;
+
 /// A sample as a SPEC.
 pub(crate) struct Sample {
     name: &'static str,
