@@ -117,7 +117,7 @@ fn of_files(
             let (module, _) = module.split_once('\'')?;
             // The files of an archive are elsewhere; a package that lacks a module was found.
             let is_known = entry.launcher().archive().is_none() && !module.contains('.');
-            let place = is_known.then(|| place(&program, arguments, directory, module));
+            let place = is_known.then(|| place(&program, arguments.to_vec(), directory, module));
             Some(Hint::MissingModule {
                 module: module.to_owned(),
                 place: place.flatten(),

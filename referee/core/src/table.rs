@@ -6,8 +6,7 @@ use std::marker::PhantomData;
 use crate::{
     AnyWatcher, Dice, Game, GameInfo, Malformed, Outcome, PastAnswer, Scene, Seat, Seed,
     SetupError, Sight, State, Step, Trial, Watcher, Wire, Words, expected_words, imagine::imagined,
-    shorten,
-    wire::offered,
+    shorten, wire::offered,
 };
 
 /// A kind of game, as the list of all games holds it.

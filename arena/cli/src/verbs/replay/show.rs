@@ -15,9 +15,7 @@ use referee_worker::moves;
 
 use crate::{
     End,
-    report::{
-        LONGEST_NAME, WIDTH, fitted, line, plain_table, plural, quoted, tell, time, wrapped,
-    },
+    report::{LONGEST_NAME, WIDTH, fitted, line, plain_table, plural, quoted, tell, time, wrapped},
     usage,
 };
 
