@@ -77,6 +77,8 @@ pub(crate) const TESTS: &[Need] = &[
     programs(&["chromedriver"], &["chromium-driver"]),
     Need { sign: Sign::Packages, packages: &["fonts-dejavu-core"] },
     programs(&["curl"], &["curl"]),
+    // It is tested behind a proxy, too.
+    programs(&["nginx"], &["nginx-light"]),
     // Workers are tested in networks that the tests make and cut.
     programs(&["ip"], &["iproute2"]),
     // The store is tested on a server that the tests start themselves.

@@ -160,8 +160,8 @@ pub(crate) fn axe() -> Result {
     let words = "ci --no-audit --no-fund --ignore-scripts --silent";
     stream(command("npm").args(words.split(' ')).current_dir(folder)).map_err(|error| {
         format!(
-            "{error}\nThe tests of the web page need npm, Chromium and its driver (Debian: npm \
-             chromium chromium-driver)"
+            "{error}\nThe tests of the web page need npm, Chromium and its driver, and nginx (Debian: npm \
+             chromium chromium-driver nginx-light)"
         )
         .into()
     })

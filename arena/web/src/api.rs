@@ -15,11 +15,8 @@ use arena_tournament::events;
 use axum::{
     Json, Router,
     extract::{Path, Query, State},
-    http::{
-        HeaderMap, HeaderValue, StatusCode,
-        header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH},
-    },
-    response::{IntoResponse, Response},
+    http::{HeaderValue, header::CONTENT_TYPE},
+    response::Response,
     routing::get,
 };
 use maud::html;
@@ -338,7 +335,7 @@ async fn index(caller: Caller) -> Response {
         p {
             (language.pick("JSON over HTTP, in the same types as ", "HTTP 上的 JSON，类型与 "))
             code { "--format json" } (language.pick(". ", " 相同。"))
-            a href="/api/v1/openapi.json" { "OpenAPI" }
+            a href="api/v1/openapi.json" { "OpenAPI" }
         }
         div.scrolls tabindex="0" role="region" aria-label="API" { table {
             tbody { @for endpoint in ENDPOINTS { tr {
@@ -352,10 +349,10 @@ async fn index(caller: Caller) -> Response {
 
 static OPENAPI: LazyLock<String> = LazyLock::new(|| description().to_string());
 
-async fn openapi(headers: HeaderMap) -> Response {
+async fn openapi(caller: Caller) -> Response {
     let tag = concat!("\"", env!("CARGO_PKG_VERSION"), "\"");
     let kind = (CONTENT_TYPE, HeaderValue::from_static(JSON));
-    tagged(&headers, tag, || ([kind], OPENAPI.as_str()))
+    caller.tagged(tag, || ([kind], OPENAPI.as_str()))
 }
 
 /// The OpenAPI description.
@@ -401,7 +398,8 @@ fn description() -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
-        "servers": [{ "url": "/api/v1" }],
+        // From where the description itself lies.
+        "servers": [{ "url": "../v1" }],
         "paths": paths,
         "components": { "schemas": generator.take_definitions(true) },
     })
@@ -414,24 +412,8 @@ fn operation(path: &str) -> String {
     words.collect::<Vec<_>>().join("_")
 }
 
-fn is_known(headers: &HeaderMap, tag: &str) -> bool {
-    let known = headers
-        .get(IF_NONE_MATCH)
-        .and_then(|value| value.to_str().ok());
-    known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag))
-}
-
 /// An answer, or why there is none, as JSON.
 type ApiAnswer<T> = Result<Json<T>, PageError>;
-
-/// With a tag, so that a client that has it is not sent it again.
-fn tagged<A: IntoResponse>(headers: &HeaderMap, tag: &str, answer: impl FnOnce() -> A) -> Response {
-    let head = [(ETAG, HeaderValue::from_str(tag).expect("tags are ASCII"))];
-    match is_known(headers, tag) {
-        true => (StatusCode::NOT_MODIFIED, head).into_response(),
-        false => (head, answer()).into_response(),
-    }
-}
 
 async fn games_known() -> Json<Vec<GameInfo>> {
     let games = GAMES.iter().map(|kind| GameInfo {
@@ -491,23 +473,21 @@ async fn tournament(State(site): OfSite, Path(name): Path<String>) -> ApiAnswer<
 }
 
 async fn standings(
+    caller: Caller,
     State(site): OfSite,
     Path(name): Path<String>,
-    headers: HeaderMap,
 ) -> Result<Response, PageError> {
     let standing = site.standings.of(&name).await?;
-    Ok(tagged(&headers, &standing.tag, || {
-        Json(&standing.standings)
-    }))
+    Ok(caller.tagged(&standing.tag, || Json(&standing.standings)))
 }
 
 async fn ratings(
+    caller: Caller,
     State(site): OfSite,
     Path(name): Path<String>,
-    headers: HeaderMap,
 ) -> Result<Response, PageError> {
     let standing = site.standings.of(&name).await?;
-    Ok(tagged(&headers, &standing.tag, || {
+    Ok(caller.tagged(&standing.tag, || {
         let bots = standing.standings.bots.iter();
         let points = standing.history.iter().map(|after| RatingsPoint {
             groups: after.groups,
@@ -539,12 +519,12 @@ async fn evaluation(
 }
 
 async fn figures(
+    caller: Caller,
     State(site): OfSite,
     Path(name): Path<String>,
-    headers: HeaderMap,
 ) -> Result<Response, PageError> {
     let standing = site.standings.of(&name).await?;
-    Ok(tagged(&headers, &standing.tag, || Json(&standing.figures)))
+    Ok(caller.tagged(&standing.tag, || Json(&standing.figures)))
 }
 
 async fn games_of(

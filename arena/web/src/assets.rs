@@ -18,13 +18,13 @@ const PAGE_CSS: &str = include_str!("fixed/page.css");
 pub(crate) static STYLE: LazyLock<String> =
     LazyLock::new(|| format!("{PAGE_CSS}\n{}", arena_draw::CSS));
 
-/// The paths of style and script.
+/// The paths of style and script, from the site's root.
 pub(crate) static STYLE_AT: LazyLock<String> = LazyLock::new(|| at("style", &STYLE, "css"));
 pub(crate) static SCRIPT_AT: LazyLock<String> = LazyLock::new(|| at("script", SCRIPT, "js"));
 
 fn at(name: &str, content: &str, ending: &str) -> String {
     let hash = hex::encode(Sha256::digest(content));
-    format!("/{name}-{}.{ending}", &hash[..12])
+    format!("{name}-{}.{ending}", &hash[..12])
 }
 
 /// The routes to them, in a site of any state.
@@ -36,9 +36,12 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
         }
     };
     Router::new()
-        .route(&STYLE_AT, get(fixed("text/css; charset=utf-8", &STYLE)))
         .route(
-            &SCRIPT_AT,
+            &format!("/{}", *STYLE_AT),
+            get(fixed("text/css; charset=utf-8", &STYLE)),
+        )
+        .route(
+            &format!("/{}", *SCRIPT_AT),
             get(fixed("text/javascript; charset=utf-8", SCRIPT)),
         )
         .route("/favicon.ico", get(fixed("image/svg+xml", ICON)))

@@ -3,12 +3,13 @@
 use std::{convert::Infallible, fmt};
 
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRequestParts, OriginalUri},
     http::{
-        HeaderMap, HeaderValue,
-        header::{COOKIE, SET_COOKIE},
+        HeaderMap, HeaderValue, StatusCode,
+        header::{ACCEPT, COOKIE, ETAG, IF_NONE_MATCH, SET_COOKIE},
         request::Parts,
     },
+    response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
 
@@ -72,13 +73,21 @@ pub(crate) struct Caller {
     pub(crate) client: Client,
     /// The path that they ask for, to come back to it.
     pub(crate) path: String,
+    /// True if they want data and neither a page nor a stream.
+    pub(crate) accepts_json: bool,
+    /// The tags of the answers that they have already.
+    known: Option<String>,
 }
 
 impl Caller {
     pub(crate) fn of(parts: &Parts) -> Self {
         let headers = &parts.headers;
         let language = cookie(headers, LANGUAGE).and_then(Language::of_code);
-        let path = parts.uri.path_and_query();
+        // Routes within others see the rest of their path only.
+        let original = parts.extensions.get::<OriginalUri>();
+        let uri = original.map_or(&parts.uri, |original| &original.0);
+        let path = uri.path_and_query();
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let client = parts.extensions.get::<Client>().copied();
         Self {
             client: client.unwrap_or(Client::HERE),
@@ -88,6 +97,28 @@ impl Caller {
                 .filter(|id| id.len() == 32 && id.bytes().all(|b| b.is_ascii_hexdigit()))
                 .map(|id| Browser(id.to_owned())),
             path: path.map_or("/", |path| path.as_str()).to_owned(),
+            accepts_json: text(ACCEPT)
+                .is_some_and(|accepts| accepts.starts_with("application/json")),
+            known: text(IF_NONE_MATCH).map(str::to_owned),
+        }
+    }
+
+    /// An answer with this tag, so that a caller who has it is not sent it again.
+    pub(crate) fn tagged<A: IntoResponse>(
+        &self,
+        tag: &str,
+        answer: impl FnOnce() -> A,
+    ) -> Response {
+        let head = [(ETAG, HeaderValue::from_str(tag).expect("tags are ASCII"))];
+        // A proxy that compresses the answer has made its tag a weak one.
+        let is = |one: &str| one.trim().trim_start_matches("W/") == tag;
+        match self
+            .known
+            .as_deref()
+            .is_some_and(|known| known.split(',').any(is))
+        {
+            true => (StatusCode::NOT_MODIFIED, head).into_response(),
+            false => (head, answer()).into_response(),
         }
     }
 

@@ -4,16 +4,26 @@
 
 use std::{collections::HashMap, convert::Infallible, sync::Arc, time::Duration};
 
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::{
+    http::{
+        HeaderValue, StatusCode,
+        header::{CONTENT_TYPE, VARY},
+    },
+    response::{
+        IntoResponse as _, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
 use futures_util::{Stream, stream};
 use parking_lot::Mutex;
+use sha2::{Digest as _, Sha256};
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{frame::Frame, hub::Hub};
+use crate::{caller::Caller, frame::Frame, hub::Hub};
 
 /// Shortest time for which a frame stands.
 pub(crate) const PACE: Duration = Duration::from_millis(200);
@@ -24,17 +34,24 @@ const AGAIN: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_secs(10);
 /// The topics of games that people play begin with this.
 pub(crate) const TABLE: &str = "table ";
-/// Time between two signs that the connection lives, for somebody who follows.
+/// The time for which a topic stands although nobody follows it: more than that after which whoever
+/// asks again and again comes.
+const LINGER: Duration = Duration::from_secs(3);
+/// Time between two signs that the connection lives, for somebody who follows. Proxies end those
+/// that are silent for a minute, and some sooner; the script waits for more than two signs.
 const ALIVE: Duration = Duration::from_secs(15);
 /// Longest time for which somebody is sent what changes before their browser has to ask again. It
 /// is less than a connection may last.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 60);
-/// The time after which a browser asks again.
-const AFTER: Duration = Duration::from_secs(1);
 
 /// The newest frame of a topic; none before the first one is made.
 pub(crate) type Following = watch::Receiver<Option<Arc<Frame>>>;
-type Topic = Arc<watch::Sender<Option<Arc<Frame>>>>;
+
+struct Topic {
+    sender: Arc<watch::Sender<Option<Arc<Frame>>>>,
+    /// When somebody came last.
+    asked: Instant,
+}
 
 /// The topics that are followed.
 pub(crate) struct Feeds {
@@ -48,6 +65,12 @@ impl Feeds {
             hub,
             topics: Arc::default(),
         }
+    }
+
+    /// Number of topics whose frames are made.
+    #[cfg(test)]
+    pub(crate) fn followed(&self) -> usize {
+        self.topics.lock().len()
     }
 
     /// Says whether somebody follows what bots play, as long as the page is served.
@@ -77,12 +100,17 @@ impl Feeds {
             self.hub.set_watched(true);
         }
         let mut topics = self.topics.lock();
-        if let Some(sender) = topics.get(&topic) {
-            return sender.subscribe();
+        if let Some(known) = topics.get_mut(&topic) {
+            known.asked = Instant::now();
+            return known.sender.subscribe();
         }
         let (sender, following) = watch::channel(None);
         let sender = Arc::new(sender);
-        topics.insert(topic.clone(), sender.clone());
+        let known = Topic {
+            sender: sender.clone(),
+            asked: Instant::now(),
+        };
+        topics.insert(topic.clone(), known);
         drop(topics);
         let all = self.topics.clone();
         tokio::spawn(async move {
@@ -106,11 +134,11 @@ impl Feeds {
                 tokio::select! {
                     _ = heard.changed() => {}
                     () = tokio::time::sleep(AGAIN) => {}
-                    () = sender.closed() => {}
                 }
                 // Somebody may come at the same time; under the lock it is decided.
                 let mut topics = all.lock();
-                if sender.receiver_count() == 0 {
+                let is_asked = |known: &Topic| known.asked.elapsed() < LINGER;
+                if sender.receiver_count() == 0 && !topics.get(&topic).is_some_and(is_asked) {
                     topics.remove(&topic);
                     return;
                 }
@@ -120,6 +148,32 @@ impl Feeds {
         });
         following
     }
+}
+
+/// The newest frame whole, for a browser that asks again and again.
+pub(crate) async fn newest(
+    mut following: Following,
+    stop: &CancellationToken,
+    caller: &Caller,
+) -> Response {
+    let first = async {
+        let frame = following.wait_for(Option::is_some).await.ok()?;
+        frame.clone()
+    };
+    let frame = tokio::select! {
+        () = stop.cancelled() => None,
+        frame = first => frame,
+    };
+    let Some(changes) = frame.as_ref().and_then(|frame| frame.since(None)) else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
+    let changes = serde_json::to_vec(&changes).unwrap_or_default();
+    let tag = format!("\"{}\"", &hex::encode(Sha256::digest(&changes))[..24]);
+    let mut response = caller.tagged(&tag, || ([(CONTENT_TYPE, "application/json")], changes));
+    response
+        .headers_mut()
+        .insert(VARY, HeaderValue::from_static("accept"));
+    response
 }
 
 /// The events that a browser is sent. `held` is dropped when it goes.
@@ -152,7 +206,7 @@ pub(crate) fn events<H: Send + 'static>(
                 };
                 let event = frame
                     .since(before.as_deref())
-                    .and_then(|changes| Event::default().retry(AFTER).json_data(changes).ok());
+                    .and_then(|changes| Event::default().json_data(changes).ok());
                 if let Some(event) = event {
                     return Some((Ok(event), (following, Some(frame), false, held)));
                 }

@@ -28,7 +28,7 @@ use crate::site::Site;
 
 /// Scripts, styles and pictures are ours; nothing is inline, and nothing comes from elsewhere.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' \
-    data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+    data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'self'";
 
 pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let host = host(request.headers());

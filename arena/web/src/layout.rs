@@ -37,10 +37,21 @@ pub(crate) fn live_page(caller: &Caller, title: &str, events: &str, body: &Marku
     Html(whole(caller, title, Some(events), body).into_string()).into_response()
 }
 
+/// The site's root as seen from a path of it. No page knows the whole of its own address: a proxy may
+/// serve the site below another path.
+fn root(path: &str) -> String {
+    let path = path.split('?').next().unwrap_or_default();
+    match path.matches('/').count() {
+        0 | 1 => "./".to_owned(),
+        slashes => "../".repeat(slashes - 1),
+    }
+}
+
 /// Sends the browser to a path of this site, or to the front page where the path may lead to
 /// another one. No page redirects in another way.
-pub(crate) fn redirect(path: &str) -> Redirect {
-    Redirect::to(if is_own_path(path) { path } else { "/" })
+pub(crate) fn redirect(caller: &Caller, path: &str) -> Redirect {
+    let path = if is_own_path(path) { &path[1..] } else { "" };
+    Redirect::to(&format!("{}{path}", root(&caller.path)))
 }
 
 /// True if this begins with one slash, so that it can't name a host, and has only what stands in an
@@ -64,7 +75,7 @@ impl PageError {
         let body = html! {
             h1 { (title) }
             p { (self.told(language)) }
-            p { a href="/" { (language.pick("To the front page", "回到首页")) } }
+            p { a href="./" { (language.pick("To the front page", "回到首页")) } }
         };
         let mut response = page(caller, title, &body);
         self.mark(&mut response);
@@ -89,22 +100,24 @@ fn whole(caller: &Caller, title: &str, events: Option<&str>, body: &Markup) -> M
         html lang=(language.code()) data-theme=(caller.theme.word()) {
             head {
                 meta charset="utf-8";
+                // All addresses on a page start here.
+                base href=(root(&caller.path));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) " · Bot Arena" }
                 link rel="stylesheet" href=(*STYLE_AT);
-                link rel="icon" href="/favicon.ico" type="image/svg+xml";
+                link rel="icon" href="favicon.ico" type="image/svg+xml";
                 script src=(*SCRIPT_AT) defer {}
             }
             body data-events=[events] {
-                a.skip href="#main" { (language.pick("Skip to the content", "跳到正文")) }
+                a.skip href=(format!(".{}#main", caller.path)) { (language.pick("Skip to the content", "跳到正文")) }
                 header.top {
-                    a.brand href="/" { "Bot Arena" }
+                    a.brand href="./" { "Bot Arena" }
                     nav aria-label=(language.pick("Main", "主导航")) {
-                        a href="/" { (language.pick("Now", "现在")) }
-                        a href="/tournaments" { (language.pick("Tournaments", "比赛")) }
-                        a href="/play" { (language.pick("Play", "对局")) }
-                        a href="/api/v1/" { "API" }
+                        a href="./" { (language.pick("Now", "现在")) }
+                        a href="tournaments" { (language.pick("Tournaments", "比赛")) }
+                        a href="play" { (language.pick("Play", "对局")) }
+                        a href="api/v1/" { "API" }
                     }
                     (preferences(caller))
                 }
@@ -130,7 +143,7 @@ fn preferences(caller: &Caller) -> Markup {
         Theme::Dark => language.pick("Dark", "深色"),
     };
     html! {
-        form.preferences method="post" action="/settings" {
+        form.preferences method="post" action="settings" {
             input type="hidden" name="back" value=(caller.path);
             label {
                 span.spoken { (language.pick("Theme", "主题")) }
@@ -158,6 +171,21 @@ fn preferences(caller: &Caller) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_leads_to_the_root() {
+        for (path, to) in [
+            ("/", "./"),
+            ("/play?game=a/b", "./"),
+            ("/t/spring", "../"),
+            ("/api/v1/", "../../"),
+            ("/t/spring/games/0.0?ply=1", "../../../"),
+            ("//x", "../"),
+            ("*", "./"),
+        ] {
+            assert_eq!(root(path), to, "{path}");
+        }
+    }
 
     #[test]
     fn nobody_is_sent_to_another_site() {

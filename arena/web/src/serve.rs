@@ -4,7 +4,10 @@ use std::{net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    http::{Uri, header::CACHE_CONTROL},
+    http::{
+        HeaderName, HeaderValue, Uri,
+        header::{CACHE_CONTROL, CONTENT_TYPE},
+    },
     middleware,
     response::Response,
     routing::{get, post},
@@ -48,6 +51,8 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// than a while: whoever reads slowly keeps no place.
 const LONGEST: Duration = feed::LONGEST.saturating_mul(2);
 const LAST_ANSWER: Duration = Duration::from_secs(2 * 60);
+/// The content type of what goes on.
+const STREAM: &str = "text/event-stream";
 /// The largest header of a request, in bytes.
 const HEADER: usize = 32 * 1024;
 
@@ -86,24 +91,30 @@ pub(crate) fn routes(site: &Arc<Site>) -> Router {
         .fallback(nothing);
     let compressed = CompressionLayer::new().compress_when(DefaultPredicate::new().and(
         // What follows must come at once.
-        NotForContentType::const_new("text/event-stream"),
+        NotForContentType::const_new(STREAM),
     ));
     pages
         .nest("/api/v1", api::routes())
-        .layer(middleware::map_response(no_store))
+        .layer(middleware::map_response(on_the_way))
         .layer(middleware::from_fn_with_state(site.clone(), guard::guard))
         .layer(compressed)
         .with_state(site.clone())
 }
 
-/// Has browsers ask again each time for an answer that says nothing else about caches.
-async fn no_store(mut response: Response) -> Response {
+/// Says to all that stand between a browser and us what they may do with an answer. A stream must
+/// come as it is written: nobody may keep it, compress it, or hold it back until a buffer is full,
+/// which nginx and others do if nothing forbids it. Browsers ask again each time for an answer that
+/// says nothing else about caches.
+async fn on_the_way(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    if !headers.contains_key(CACHE_CONTROL) {
-        headers.insert(
-            CACHE_CONTROL,
-            axum::http::HeaderValue::from_static("no-cache"),
-        );
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if kind.is_some_and(|kind| kind.starts_with(STREAM.as_bytes())) {
+        let whole = HeaderValue::from_static("no-store, no-transform");
+        headers.insert(CACHE_CONTROL, whole);
+        let unbuffered = HeaderName::from_static("x-accel-buffering");
+        headers.insert(unbuffered, HeaderValue::from_static("no"));
+    } else if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
     response
 }

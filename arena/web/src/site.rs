@@ -13,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     advice::Adviser,
-    client::{Client, Proxies},
+    caller::Caller,
+    client::Proxies,
     error::{Full, PageError},
     evaluation::Evaluations,
     feed::{self, Feeds},
@@ -111,12 +112,12 @@ impl Site {
         })
     }
 
-    /// Lets a client follow a topic, as [`Feeds::follow`] has it: it is sent all, and then what
+    /// Lets a caller follow a topic, as [`Feeds::follow`] has it: they are sent all, and then what
     /// changes. After a while that ends, and the browser comes again where it is still there. `held`
-    /// is dropped when it goes.
-    pub(crate) fn follow<R, F, H>(
+    /// is dropped when it goes. Whoever accepts JSON is sent all as it is now, and asks again.
+    pub(crate) async fn follow<R, F, H>(
         &self,
-        client: Client,
+        caller: &Caller,
         topic: String,
         heard: watch::Receiver<u64>,
         held: H,
@@ -127,7 +128,11 @@ impl Site {
         F: Future<Output = Option<Frame>> + Send,
         H: Send + 'static,
     {
-        let place = match self.followers.take(client) {
+        if caller.accepts_json {
+            let following = self.feeds.follow(topic, heard, render);
+            return feed::newest(following, &self.stop, caller).await;
+        }
+        let place = match self.followers.take(caller.client) {
             Ok(place) => place,
             Err(NoPlace::Full) => return PageError::from(Full::Followers).into_response(),
             Err(NoPlace::Enough) => {

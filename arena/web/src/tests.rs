@@ -158,6 +158,24 @@ impl Page {
         self.send(who, request).await
     }
 
+    /// Asks for JSON, with the tag of what is known: the tag, and what is sent.
+    async fn ask(&self, who: &Browser, path: &str, known: Option<&str>) -> (String, String) {
+        let mut request = Request::get(path).header("accept", "application/json");
+        if let Some(known) = known {
+            request = request.header("if-none-match", known);
+        }
+        let answer = self.send(who, request.body(Body::empty()).unwrap()).await;
+        let status = answer.status();
+        let tag = answer.headers()["etag"].to_str().unwrap().to_owned();
+        let told = text(answer).await;
+        let expected = match told.is_empty() {
+            true => StatusCode::NOT_MODIFIED,
+            false => StatusCode::OK,
+        };
+        assert_eq!(status, expected, "{path}");
+        (tag, told)
+    }
+
     /// Begins a game against people who are invited, and gives where it is.
     async fn begin(&self, who: &mut Browser, game: &str) -> Result<String, StatusCode> {
         let form = format!("game={game}&against=invite&seat=0&name=eva");
@@ -166,7 +184,10 @@ impl Page {
             return Err(answer.status());
         }
         who.keep_cookie(&answer);
-        Ok(answer.headers()[LOCATION].to_str().unwrap().to_owned())
+        Ok(resolved(
+            "/play",
+            answer.headers()[LOCATION].to_str().unwrap(),
+        ))
     }
 
     /// Does something in a game: the answer's code, and what is told.
@@ -210,6 +231,32 @@ impl Browser {
         if let Some(cookie) = answer.headers().get(SET_COOKIE) {
             let cookie = cookie.to_str().unwrap().split(';').next().unwrap();
             self.cookie = Some(cookie.to_owned());
+        }
+    }
+}
+
+/// The path that a browser finds at an address on a page, or in the answer to what it asked for.
+fn resolved(asked: &str, address: &str) -> String {
+    assert!(
+        !address.starts_with('/') && !address.contains(':'),
+        "{address}"
+    );
+    let path = asked.split('?').next().unwrap();
+    let mut folders: Vec<&str> = path.split('/').collect();
+    folders.pop();
+    let mut rest = address;
+    loop {
+        if let Some(up) = rest.strip_prefix("../") {
+            folders.pop();
+            assert!(
+                !folders.is_empty(),
+                "{address} on {asked} leads out of the site"
+            );
+            rest = up;
+        } else if let Some(here) = rest.strip_prefix("./") {
+            rest = here;
+        } else {
+            return format!("{}/{rest}", folders.join("/"));
         }
     }
 }
@@ -374,7 +421,7 @@ async fn a_page_that_is_followed_ends_after_a_while_and_gives_its_place_back() {
     assert_eq!(page.get(&who, &at).await.0, StatusCode::OK);
     let began = Instant::now();
     let sent = timeout(FAR_TOO_LONG, text(first)).await.expect("it ends");
-    assert!(sent.contains("data:") && sent.contains("retry:"), "{sent}");
+    assert!(sent.contains("data:"), "{sent}");
     assert!(began.elapsed() <= feed::LONGEST + Duration::from_secs(1));
     drop(second);
     drop(others);
@@ -656,14 +703,14 @@ async fn after_a_setting_nobody_is_sent_to_another_site() {
     let page = Page::new().await;
     let who = Browser::at("192.0.2.1");
     for (back, to) in [
-        ("/t/spring?x=1", "/t/spring?x=1"),
-        ("//evil.example", "/"),
-        ("/%5Cevil.example", "/"),
-        ("/%09/evil.example", "/"),
-        ("/%0A/evil.example", "/"),
-        ("%09//evil.example", "/"),
-        ("https://evil.example", "/"),
-        ("", "/"),
+        ("/t/spring?x=1", "./t/spring?x=1"),
+        ("//evil.example", "./"),
+        ("/%5Cevil.example", "./"),
+        ("/%09/evil.example", "./"),
+        ("/%0A/evil.example", "./"),
+        ("%09//evil.example", "./"),
+        ("https://evil.example", "./"),
+        ("", "./"),
     ] {
         let answer = page.post(&who, "/settings", &format!("back={back}")).await;
         assert_eq!(answer.headers()[LOCATION], to, "{back}");
@@ -757,7 +804,12 @@ fn latin_words(page: &str) -> Vec<String> {
         });
         // What is read aloud is said too.
         let inside = tag.split_once('>').map_or(tag, |(inside, _)| inside);
-        for said in ["aria-label=\"", "placeholder=\"", "data-confirm=\""] {
+        for said in [
+            "aria-label=\"",
+            "placeholder=\"",
+            "data-confirm=\"",
+            "data-failed=\"",
+        ] {
             let label = inside.split_once(said).map_or("", |(_, label)| label);
             text += label.split('"').next().unwrap_or_default();
             text.push(' ');
@@ -824,6 +876,235 @@ fn texts(value: &serde_json::Value) -> String {
         serde_json::Value::Array(all) => all.iter().map(texts).collect(),
         serde_json::Value::Object(all) => all.values().map(texts).collect(),
         _ => String::new(),
+    }
+}
+
+/// The addresses on a page.
+fn addresses(page: &str) -> Vec<String> {
+    let names = [
+        "href",
+        "src",
+        "action",
+        "data-at",
+        "data-frames",
+        "data-events",
+    ];
+    let named = names.iter().flat_map(|name| {
+        let after = page
+            .split(&format!(" {name}=\""))
+            .skip(1)
+            .collect::<Vec<_>>();
+        after
+            .into_iter()
+            .map(|rest| rest.split('"').next().unwrap().replace("&amp;", "&"))
+    });
+    named.collect()
+}
+
+#[tokio::test]
+async fn every_address_on_every_page_holds_below_any_path() {
+    let page = Page::new().await;
+    let name = page.tournament().await;
+    let tournament = page.site.store.tournament(name).await.unwrap().unwrap();
+    let games = [stored(0, &played(false)), stored(1, &played(true))];
+    let reported = page.site.store.report(tournament.id, games.into()).await;
+    assert_eq!(reported.unwrap().len(), 2);
+    let mut eva = Browser::at("192.0.2.1");
+    let at = page.begin(&mut eva, "othello").await.unwrap();
+    page.until(&eva, &at, "It is your turn.").await;
+    let over = page.begin(&mut eva, "connect_four").await.unwrap();
+    page.until(&eva, &over, "It is your turn.").await;
+    page.act(&eva, &over, "resign", "").await;
+    page.until(&eva, &over, "See it move by move").await;
+    let mut paths: Vec<String> = [
+        "/",
+        "/tournaments",
+        "/play",
+        "/play?game=othello",
+        "/rules/othello",
+        "/api/v1/",
+        "/t/cup",
+        "/t/cup/games",
+        "/t/cup/games?bot=a",
+        "/t/cup/bots/a",
+        "/t/cup/games/0.0?ply=1",
+        "/t/none",
+        "/there/is/none",
+    ]
+    .map(str::to_owned)
+    .into();
+    paths.extend([at.clone(), over.replace("/play/", "/people/"), over]);
+    let mut checked = std::collections::BTreeSet::new();
+    for path in &paths {
+        let (_, shown) = page.get(&eva, path).await;
+        let (_, base) = shown.split_once("<base href=\"").unwrap();
+        let root = resolved(path, base.split('"').next().unwrap());
+        assert_eq!(root, "/", "{path}");
+        // What changes later has addresses, too.
+        let events = addresses(&shown)
+            .into_iter()
+            .find(|one| one.ends_with("events"));
+        let changes = match events {
+            Some(events) => page.ask(&eva, &resolved("/", &events), None).await.1,
+            None => String::new(),
+        };
+        for address in addresses(&shown)
+            .into_iter()
+            .chain(addresses(&changes.replace("\\\"", "\"")))
+        {
+            if address.starts_with("..") {
+                continue;
+            }
+            let to = resolved("/", &address);
+            let to = to.split('#').next().unwrap().to_owned();
+            if !checked.insert(to.clone()) {
+                continue;
+            }
+            let request = Request::get(&to).body(Body::empty()).unwrap();
+            let status = page.send(&eva, request).await.status();
+            let is_there = status.is_success() || status == StatusCode::METHOD_NOT_ALLOWED;
+            assert!(
+                is_there || to.contains("none"),
+                "{address} on {path}: {status}"
+            );
+        }
+    }
+    assert!(checked.len() > 30, "{checked:?}");
+    let (_, described) = page.get(&eva, "/api/v1/openapi.json").await;
+    let described: serde_json::Value = serde_json::from_str(&described).unwrap();
+    let server = described["servers"][0]["url"].as_str().unwrap();
+    assert_eq!(resolved("/api/v1/openapi.json", server), "/api/v1");
+    // A game that goes on leads to itself when it is over, from below any path.
+    let request = Request::get("/t/cup/live/0.0").body(Body::empty()).unwrap();
+    let answer = page.send(&eva, request).await;
+    let to = answer.headers()[LOCATION].to_str().unwrap();
+    assert_eq!(resolved("/t/cup/live/0.0", to), "/t/cup/games/0.0");
+}
+
+#[tokio::test]
+async fn nobody_on_the_way_may_keep_hold_back_or_change_a_stream() {
+    let page = Page::new().await;
+    page.tournament().await;
+    let mut eva = Browser::at("192.0.2.1");
+    let at = page.begin(&mut eva, "othello").await.unwrap();
+    for path in [
+        "/events",
+        "/t/cup/events",
+        "/t/cup/live/0.0/events",
+        &format!("{at}/events"),
+    ] {
+        let request = Request::get(path)
+            .header("accept-encoding", "gzip, zstd")
+            .header("accept", "text/event-stream")
+            .body(Body::empty())
+            .unwrap();
+        let answer = page.send(&eva, request).await;
+        let header = |name: &str| {
+            answer
+                .headers()
+                .get(name)
+                .map(|value| value.to_str().unwrap())
+        };
+        assert_eq!(header("content-type"), Some("text/event-stream"), "{path}");
+        assert_eq!(header("x-accel-buffering"), Some("no"), "{path}");
+        assert_eq!(
+            header("cache-control"),
+            Some("no-store, no-transform"),
+            "{path}"
+        );
+        assert_eq!(header("content-encoding"), None, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_without_news_shows_that_it_lives_long_before_a_proxy_ends_it() {
+    let page = Page::new().await;
+    let mut eva = Browser::at("192.0.2.1");
+    let at = page.begin(&mut eva, "othello").await.unwrap();
+    page.until(&eva, &at, "It is your turn.").await;
+    pause();
+    let request = Request::get(format!("{at}/events"))
+        .body(Body::empty())
+        .unwrap();
+    let mut body = page.send(&eva, request).await.into_body();
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(300) {
+        let silent = Duration::from_secs(20);
+        let some = timeout(silent, body.frame()).await.expect("a sign of life");
+        assert!(
+            some.unwrap()
+                .unwrap()
+                .into_data()
+                .is_ok_and(|data| !data.is_empty())
+        );
+    }
+}
+
+#[tokio::test]
+async fn whoever_reads_no_stream_asks_for_what_is_new() {
+    // One may follow there.
+    let page = Page::with(nobody_knows(), 4).await;
+    let mut eva = Browser::at("192.0.2.1");
+    let at = page.begin(&mut eva, "othello").await.unwrap();
+    page.until(&eva, &at, "It is your turn.").await;
+    let events = format!("{at}/events");
+    let (tag, whole) = page.ask(&eva, &events, None).await;
+    let told: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    assert!(
+        told["inner"]["board"].as_str().unwrap().contains("<svg"),
+        "{told}"
+    );
+    assert_eq!(told["last"], false);
+    // Who has it is not sent it again, also where a proxy has compressed it.
+    for known in [tag.clone(), format!("W/{tag}"), format!("\"x\", W/{tag}")] {
+        let (again, nothing) = page.ask(&eva, &events, Some(&known)).await;
+        assert_eq!((again, &*nothing), (tag.clone(), ""), "{known}");
+    }
+    page.act(&eva, &at, "move", "move=d3").await;
+    let began = Instant::now();
+    let changed = loop {
+        let (now, changed) = page.ask(&eva, &events, Some(&tag)).await;
+        if now != tag {
+            break changed;
+        }
+        assert!(began.elapsed() < FAR_TOO_LONG);
+        sleep(Duration::from_millis(1)).await;
+    };
+    assert!(changed.contains("d3"), "{changed}");
+    // It is no stream, and takes no place of one.
+    let stream = || Request::get(&events).body(Body::empty()).unwrap();
+    let first = page.send(&eva, stream()).await;
+    assert_eq!(first.status(), StatusCode::OK);
+    let second = page.send(&eva, stream()).await;
+    assert_eq!(second.status(), StatusCode::TOO_MANY_REQUESTS);
+    page.ask(&eva, &events, None).await;
+    // What is asked for again and again is made once, and is not made for long after that.
+    assert_eq!(page.site.feeds.followed(), 1);
+    drop(first);
+    pause();
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!(page.site.feeds.followed(), 0);
+}
+
+#[tokio::test]
+async fn programs_that_have_an_answer_are_not_sent_it_again() {
+    let page = Page::new().await;
+    page.tournament().await;
+    let who = Browser::at("192.0.2.1");
+    for path in [
+        "/api/v1/openapi.json",
+        "/api/v1/tournaments/cup/standings",
+        "/api/v1/tournaments/cup/ratings",
+        "/api/v1/tournaments/cup/figures",
+    ] {
+        let (tag, whole) = page.ask(&who, path, None).await;
+        assert!(whole.starts_with('{'), "{path}");
+        for known in [tag.clone(), format!("W/{tag}")] {
+            assert_eq!(
+                page.ask(&who, path, Some(&known)).await,
+                (tag.clone(), String::new())
+            );
+        }
     }
 }
 

@@ -38,6 +38,7 @@ mod pods;
 mod postgres;
 mod postgres_tls;
 mod processes;
+mod proxies;
 mod registry;
 mod remote;
 mod replays;

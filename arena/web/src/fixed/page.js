@@ -11,6 +11,12 @@
     select.addEventListener("change", () => select.form.requestSubmit());
   }
   document.documentElement.classList.add("scripted");
+  // The address in the page may be that of another position by now.
+  document.querySelector("a.skip")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("main").focus();
+  });
+  setText("address", location.origin + location.pathname);
 
   // ---- What changes while somebody looks ----
 
@@ -49,51 +55,177 @@
     if (now) now.focus();
   }
 
+  // One reader of changes for all pages. A page that can be seen reads a stream. One that is hidden
+  // asks now and then, so that whoever plays there is not away. One that gets no stream asks, too:
+  // where a proxy holds streams back, and where other windows have as many as the browser allows.
   const from = document.body.dataset.events;
-  if (from) {
+  // Over HTTP/1.1 a browser opens six connections to a host, for all of its windows.
+  const STREAMS = 4;
+  // Times in milliseconds: between two questions, of a page that is hidden, until a stream begins,
+  // and between two signs that it lives, which the arena gives each 15 s.
+  const [ASKS, ASKS_HIDDEN, BEGINS, SILENT] = [1000, 30000, 5000, 40000];
+  // The longest pause after what failed, and the times without a stream after one that failed.
+  const [PAUSE, REST, LONGEST_REST] = [30000, 30000, 3600000];
+  // The reason why a stream is ended here.
+  const LEFT = "left";
+  let wake = () => {};
+
+  async function follow() {
     const lost = byId("lost");
-    let source = null;
+    const shown = new Map();
+    let isOver = false;
+    let tag = null;
+    let stopper = null;
+    let silence = null;
     let losing = null;
-    const found = () => { clearTimeout(losing); losing = null; lost.hidden = true; };
-    const follow = () => {
-      source = new EventSource(from);
-      source.onopen = found;
-      source.onmessage = (event) => {
-        found();
-        const changes = JSON.parse(event.data);
-        apply(changes);
-        if (changes.last) source.close();
-      };
-      source.onerror = () => {
-        // The browser comes again by itself, unless it was refused: there was no room.
-        if (source.readyState === EventSource.CLOSED) setTimeout(follow, 30000);
-        // A connection ends after a while, and the next one is there in a moment.
-        losing ??= setTimeout(() => { lost.hidden = false; }, 5000);
-      };
+    let failed = 0;
+    let rest = 0;
+    let asksUntil = 0;
+
+    const pause = (ms) => new Promise((done) => {
+      const timer = setTimeout(done, ms);
+      wake = () => { clearTimeout(timer); done(); };
+    });
+    // Those who lost the arena at one time do not come back at one time.
+    const chance = (ms) => ms * (0.5 + Math.random() / 2);
+    const found = () => {
+      failed = 0;
+      clearTimeout(losing);
+      losing = null;
+      lost.hidden = true;
     };
-    follow();
+    const within = (ms) => {
+      clearTimeout(silence);
+      silence = setTimeout(() => stopper.abort("silent"), ms);
+    };
+    const take = (changes) => {
+      // What is as it was is not made anew.
+      for (const [id, html] of Object.entries(changes.inner)) {
+        if (shown.get(id) === html) delete changes.inner[id];
+        else shown.set(id, html);
+      }
+      if (Object.keys(changes.outer).length > 0) shown.clear();
+      apply(changes);
+      isOver ||= changes.last;
+    };
+    const get = async (accept, known) => {
+      stopper = new AbortController();
+      within(accept === "text/event-stream" ? BEGINS : PAUSE);
+      const headers = { Accept: accept, ...(known && { "If-None-Match": known }) };
+      const answer = await fetch(from, { headers, cache: "no-store", signal: stopper.signal });
+      if (!answer.ok && answer.status !== 304) throw new Error(`status ${answer.status}`);
+      isOver ||= answer.status === 204;
+      return answer;
+    };
+
+    async function ask() {
+      const answer = await get("application/json", tag);
+      if (answer.status === 200) {
+        take(await answer.json());
+        tag = answer.headers.get("ETag");
+      }
+      found();
+    }
+
+    async function read() {
+      const began = Date.now();
+      let text = "";
+      let has = false;
+      tag = null;
+      const answer = await get("text/event-stream");
+      const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+      while (reader && !isOver) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        const events = (text + value).split("\n\n");
+        text = events.pop();
+        for (const line of events.flatMap((event) => event.split("\n"))) {
+          if (!line.startsWith("data:")) continue;
+          take(JSON.parse(line.slice("data:".length)));
+          has = true;
+          found();
+        }
+        // Some proxies let the beginning of a stream through.
+        if (has) within(SILENT);
+        if (Date.now() - began > SILENT / 4) rest = 0;
+      }
+      if (isOver) stopper.abort(LEFT);
+      else if (!has) throw new Error("no stream");
+    }
+
+    // Reads a stream where there is a place for one. Without locks, which browsers have over HTTPS and
+    // on the machine itself, that is in the window that is written into.
+    async function readInPlace() {
+      if (!navigator.locks) return document.hasFocus() && (await read(), true);
+      for (let place = 0; place < STREAMS; place++) {
+        const use = async (lock) => lock !== null && (await read(), true);
+        if (await navigator.locks.request(`stream-${place}`, { ifAvailable: true }, use)) return true;
+      }
+      return false;
+    }
+
+    const leave = () => stopper?.abort(LEFT);
+    let reads = false;
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden && reads) leave();
+      wake();
+    });
+    window.addEventListener("blur", () => { if (reads && !navigator.locks) leave(); });
+    window.addEventListener("online", () => wake());
     // A page that is left says so at once.
-    window.addEventListener("pagehide", () => source.close());
+    window.addEventListener("pagehide", leave);
     window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+    while (!isOver) {
+      let next = ASKS;
+      reads = !document.hidden && Date.now() >= asksUntil;
+      try {
+        reads &&= await readInPlace();
+        // A connection ends after a while, and the next one is there in a moment.
+        if (reads) next = chance(ASKS);
+        else await ask();
+      } catch (error) {
+        if (error === LEFT) next = 0;
+        else {
+          if (reads) {
+            rest = Math.min(LONGEST_REST, Math.max(REST, 2 * rest));
+            asksUntil = Date.now() + rest;
+          }
+          failed += 1;
+          next = chance(Math.min(PAUSE, ASKS * 2 ** (failed - 1)));
+          losing ??= setTimeout(() => { lost.hidden = false; }, 5000);
+        }
+      }
+      clearTimeout(silence);
+      if (isOver) return;
+      if (document.hidden) next = Math.max(next, ASKS_HIDDEN);
+      await pause(next);
+    }
   }
+  if (from) follow();
 
   // ---- What people do in a game ----
 
   async function act(form, submitter) {
     const fields = new URLSearchParams(new FormData(form, submitter));
     const message = byId("message");
+    let told = "";
+    let isDone = false;
     try {
       const answer = await fetch(form.action, {
         method: "POST", body: fields, headers: { Accept: "application/json" },
       });
-      const told = answer.headers.get("content-type")?.startsWith("application/json")
-        ? (await answer.json()).message || "" : "";
-      if (message) message.textContent = told;
-      if (answer.ok && form.id === "move") { const typed = byId("written"); if (typed) typed.value = ""; }
-      if (answer.ok) clearChosen();
-    } catch {
-      byId("lost").hidden = false;
-    }
+      isDone = answer.ok;
+      // What a proxy answers is a page.
+      if (answer.headers.get("content-type")?.startsWith("application/json")) {
+        told = (await answer.json()).message || "";
+      }
+    } catch { /* It was not sent, or nobody has answered. */ }
+    if (message) message.textContent = told || (isDone ? "" : message.dataset.failed);
+    if (isDone && form.id === "move") { const typed = byId("written"); if (typed) typed.value = ""; }
+    if (isDone) clearChosen();
+    // Whoever reads no stream sees what came of it.
+    wake();
   }
 
   document.addEventListener("submit", (event) => {
@@ -206,8 +338,6 @@
     }
     const seat = viewer.dataset.seat;
     const evaluated = graph ? "&evaluation=yes" : "";
-    const address = `${viewer.dataset.at}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}${evaluated}`;
-    if (viewer.dataset.at) history.replaceState(null, "", address);
     const steps = { first: 0, back: Math.max(0, ply - 1), on: Math.min(plies, ply + 1), last: plies };
     for (const link of viewer.querySelectorAll("[data-step]")) {
       link.dataset.to = String(steps[link.dataset.step]);
@@ -222,6 +352,20 @@
     if (picture) {
       picture.href = `${viewer.dataset.at}/picture?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}`;
     }
+    const address = `${viewer.dataset.at}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}${evaluated}`;
+    if (viewer.dataset.at) remember(address);
+  }
+
+  // The address of the page becomes that of the position. Browsers refuse to change it often, some
+  // after 100 times in 30 s; the page goes on all the same, and it is changed later.
+  let remembered = null;
+  let remembering = null;
+  function remember(address, later = 500) {
+    remembered = address;
+    remembering ??= setTimeout(() => {
+      remembering = null;
+      try { history.replaceState(null, "", remembered); } catch { remember(remembered, 10000); }
+    }, later);
   }
 
   function go(to) {

@@ -30,7 +30,7 @@ pub(crate) async fn show(
         Ok(standing) => standing,
         Err(error) => return error.page(&caller),
     };
-    let at = format!("/t/{}", part(&name));
+    let at = format!("t/{}", part(&name));
     match part_of(&standing, &bot, Some(&at), language) {
         Ok(body) => layout::page(&caller, &bot, &body),
         Err(error) => error.page(&caller),

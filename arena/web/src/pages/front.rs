@@ -41,7 +41,7 @@ pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
             h2 { (language.pick("Play against a bot", "与机器人对局")) }
             ul.cards {
                 @for kind in GAMES {
-                    li { a.card href=(format!("/play?game={}", kind.info().name)) {
+                    li { a.card href=(format!("play?game={}", kind.info().name)) {
                         strong { (kind.info().title_in(language)) }
                         span {
                             (kind.info().seats) " "
@@ -54,7 +54,7 @@ pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
         (layout::block(&frame, "newest"))
     };
     let title = language.pick("Now", "现在");
-    layout::live_page(&caller, title, "/events", &body)
+    layout::live_page(&caller, title, "events", &body)
 }
 
 pub(crate) async fn events(caller: Caller, State(site): OfSite) -> Response {
@@ -63,10 +63,11 @@ pub(crate) async fn events(caller: Caller, State(site): OfSite) -> Response {
     let shown = Arc::new(Mutex::new(ShownGames::new()));
     let topic = format!("front {}", language.code());
     let heard = site.hub.subscribe();
-    site.follow(caller.client, topic, heard, (), move || {
+    site.follow(&caller, topic, heard, (), move || {
         let (site, shown) = (of.clone(), shown.clone());
         async move { frame(&site, language, &mut *shown.lock().await).await.ok() }
     })
+    .await
 }
 
 /// The same games as before are played on from where they were.
@@ -105,7 +106,7 @@ async fn frame(
                 ul.running {
                     @for one in &running {
                         li {
-                            a href=(format!("/t/{}", part(&one.tournament))) { (one.tournament) }
+                            a href=(format!("t/{}", part(&one.tournament))) { (one.tournament) }
                             " · " (game(one.game).map_or("", |kind| kind.info().title_in(language)))
                             " · " (one.done) @if let Some(planned) = one.planned { " / " (planned) }
                             " " (language.pick("deals", "副"))
@@ -139,7 +140,7 @@ async fn frame(
                 ul {
                     @for one in newest.iter().take(NEWEST) {
                         li {
-                            a href=(format!("/t/{}", part(&one.name))) { (one.name) }
+                            a href=(format!("t/{}", part(&one.name))) { (one.name) }
                             " · " (game_name(&one.game)) " · "
                             (one.games) " " (language.pick("games", "局")) " · "
                             (pages::date(one.created_unix_ms))

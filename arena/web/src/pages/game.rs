@@ -87,7 +87,7 @@ pub(crate) async fn show(
         Ok(found) => found,
         Err(error) => return error.page(&caller),
     };
-    let tournament = format!("/t/{}", part(&name));
+    let tournament = format!("t/{}", part(&name));
     page(
         &caller,
         &game,
@@ -114,7 +114,7 @@ pub(crate) fn page(
         h1 { (title) }
         p {
             @if let Some((name, tournament)) = within { a href=(tournament) { (name) } " · " }
-            a href=(format!("/rules/{}", game.kind.info().name)) { (game.kind.info().title_in(language)) }
+            a href=(format!("rules/{}", game.kind.info().name)) { (game.kind.info().title_in(language)) }
             " · " (game.record.header.game_id)
         }
         p.result { (game.result(language)) }

@@ -37,7 +37,7 @@ pub(crate) async fn show(
         Ok(found) => found,
         Err(error) => return error.page(&caller),
     };
-    let at = format!("/t/{}", part(&name));
+    let at = format!("t/{}", part(&name));
     let keep = |key: &str, value: &Option<String>| {
         value
             .as_ref()

@@ -36,14 +36,15 @@ pub(crate) async fn show(
     };
     let Some(mirror) = site.hub.mirror(&tournament, key) else {
         // It is over, or nobody hears of its moves.
-        return layout::redirect(&format!("/t/{}/games/{game}", part(&tournament))).into_response();
+        let to = format!("/t/{}/games/{game}", part(&tournament));
+        return layout::redirect(&caller, &to).into_response();
     };
     let language = caller.language;
     let frame = frame(&mirror, &tournament, &game, language);
     let names = mirror.players.join(" – ");
     let body = html! {
         h1 { (names) }
-        p { a href=(format!("/t/{}", part(&tournament))) { (tournament) } " · " (mirror.kind().info().title_in(language)) }
+        p { a href=(format!("t/{}", part(&tournament))) { (tournament) } " · " (mirror.kind().info().title_in(language)) }
         div.watching {
             section.game { (layout::block(&frame, "board")) }
             section.beside {
@@ -53,7 +54,7 @@ pub(crate) async fn show(
             }
         }
     };
-    let events = format!("/t/{}/live/{game}/events", part(&tournament));
+    let events = format!("t/{}/live/{game}/events", part(&tournament));
     layout::live_page(&caller, &names, &events, &body)
 }
 
@@ -71,7 +72,7 @@ pub(crate) async fn events(
     let of = site.clone();
     let mut mirror: Option<Mirror> = None;
     let heard = site.hub.subscribe();
-    site.follow(caller.client, topic, heard, (), move || {
+    site.follow(&caller, topic, heard, (), move || {
         let is_current =
             (mirror.as_mut()).is_some_and(|mirror| mirror.catch_up(&of.hub, &tournament, key));
         if !is_current {
@@ -85,6 +86,7 @@ pub(crate) async fn events(
             ..Frame::default()
         })))
     })
+    .await
 }
 
 /// A board of the front page.
@@ -98,7 +100,7 @@ pub(crate) fn small(
     let prefix = format!("l{at}-");
     let picture = picture(mirror, &prefix, language);
     let names = mirror.players.join(" – ");
-    let to = format!("/t/{}/live/{}.{}", part(tournament), key.group, key.seating);
+    let to = format!("t/{}/live/{}.{}", part(tournament), key.group, key.seating);
     let mut block = Block::of_picture(format!("live-{at}"), &picture, &prefix, &names);
     let under_id = format!("{prefix}under");
     let under = html! {
@@ -146,7 +148,7 @@ fn frame(mirror: &Mirror, tournament: &str, game: &str, language: Language) -> F
             None => p { (language.pick("It is being played.", "正在进行。")) }
             Some(ending) => p {
                 (language.pick("It is over: ", "已结束：")) (ending.get(language)) (language.pick(". ", "。"))
-                a href=(format!("/t/{}/games/{game}", part(tournament))) {
+                a href=(format!("t/{}/games/{game}", part(tournament))) {
                     (language.pick("See it move by move", "逐步回看"))
                 }
             }

@@ -35,12 +35,12 @@ pub(crate) struct Preferences {
 }
 
 /// Keeps the language and the theme, and goes back to where it was asked for.
-pub(crate) async fn settings(Form(asked): Form<Preferences>) -> Response {
+pub(crate) async fn settings(caller: Caller, Form(asked): Form<Preferences>) -> Response {
     let language = asked.language.as_deref().and_then(Language::of_code);
     let theme = asked.theme.as_deref().and_then(Theme::of_word);
     let back = asked.back.unwrap_or_default();
     let cookies = AppendHeaders(preferences(language, theme));
-    (cookies, layout::redirect(&back)).into_response()
+    (cookies, layout::redirect(&caller, &back)).into_response()
 }
 
 /// The rules of a game.
@@ -54,7 +54,7 @@ pub(crate) async fn rules(caller: Caller, Path(game): Path<String>) -> Response 
     let body = html! {
         h1 { (info.title_in(caller.language)) }
         (paragraphs(text))
-        p { a.button href=(format!("/play?game={}", info.name)) { (caller.language.pick("Play", "开始对局")) } }
+        p { a.button href=(format!("play?game={}", info.name)) { (caller.language.pick("Play", "开始对局")) } }
     };
     layout::page(&caller, info.title_in(caller.language), &body)
 }

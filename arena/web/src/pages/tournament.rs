@@ -46,7 +46,7 @@ pub(crate) async fn show(
         Err(error) => return error.page(&caller),
     };
     let frame = frame(&site, &standing, language);
-    let at = format!("/t/{}", part(&name));
+    let at = format!("t/{}", part(&name));
     let standings = &standing.standings;
     let body = html! {
         h1 { (name) }
@@ -64,7 +64,7 @@ pub(crate) async fn show(
         (layout::block(&frame, "schedule"))
         p {
             a.button href=(format!("{at}/games")) { (language.pick("All games", "全部对局")) } " "
-            a href=(format!("/api/v1/tournaments/{}/standings", part(&name))) { (language.pick("as JSON", "JSON 格式")) }
+            a href=(format!("api/v1/tournaments/{}/standings", part(&name))) { (language.pick("as JSON", "JSON 格式")) }
         }
     };
     layout::live_page(&caller, &name, &format!("{at}/events"), &body)
@@ -79,13 +79,14 @@ pub(crate) async fn events(
     let of = site.clone();
     let topic = format!("tournament {} {name}", language.code());
     let heard = site.hub.subscribe();
-    site.follow(caller.client, topic, heard, (), move || {
+    site.follow(&caller, topic, heard, (), move || {
         let (site, name) = (of.clone(), name.clone());
         async move {
             let standing = site.standings.of(&name).await.ok()?;
             Some(frame(&site, &standing, language))
         }
     })
+    .await
 }
 
 fn frame(site: &Arc<Site>, standing: &TournamentStanding, language: Language) -> Frame {
@@ -97,7 +98,7 @@ fn frame(site: &Arc<Site>, standing: &TournamentStanding, language: Language) ->
         true => Vec::new(),
         false => site.hub.live_games(Some(&standing.tournament.name), 6),
     };
-    let at = format!("/t/{}", part(&standing.tournament.name));
+    let at = format!("t/{}", part(&standing.tournament.name));
     let about = html! {
         p {
             (game(&standing.tournament.game).map_or("", |kind| kind.info().title_in(language)))

@@ -61,7 +61,7 @@ pub(crate) async fn show(
                 tbody {
                     @for one in &shown {
                         tr {
-                            th scope="row" { a href=(format!("/t/{}", part(&one.tournament))) { (one.tournament) } }
+                            th scope="row" { a href=(format!("t/{}", part(&one.tournament))) { (one.tournament) } }
                             td { (game(&one.game).map_or(&*one.game, |kind| kind.info().title_in(language))) }
                             td { (pages::state(language, one.state)) }
                             td.number { (one.games) }
@@ -72,9 +72,9 @@ pub(crate) async fn show(
             } }
             @if count > 1 {
                 nav.pages aria-label=(language.pick("Pages", "页")) {
-                    @if page > 0 { a href=(format!("/tournaments?page={}", page - 1)) { (language.pick("Newer", "较新")) } }
+                    @if page > 0 { a href=(format!("tournaments?page={}", page - 1)) { (language.pick("Newer", "较新")) } }
                     span { (page + 1) " / " (count) }
-                    @if page + 1 < count { a href=(format!("/tournaments?page={}", page + 1)) { (language.pick("Older", "较旧")) } }
+                    @if page + 1 < count { a href=(format!("tournaments?page={}", page + 1)) { (language.pick("Older", "较旧")) } }
                 }
             }
         }

@@ -6,10 +6,7 @@ use arena_play::setup_with;
 use axum::{
     Form, Json, Router,
     extract::{Path, Query, State},
-    http::{
-        HeaderMap, StatusCode,
-        header::{ACCEPT, HOST, SET_COOKIE},
-    },
+    http::{StatusCode, header::SET_COOKIE},
     response::{AppendHeaders, IntoResponse as _, Response},
     routing::{get, post},
 };
@@ -89,7 +86,7 @@ async fn begin(
     });
     match begun {
         Ok((table, cookie)) => {
-            let to = layout::redirect(&format!("/play/{}", table.id()));
+            let to = layout::redirect(&caller, &format!("/play/{}", table.id()));
             (AppendHeaders(cookie.map(|cookie| (SET_COOKIE, cookie))), to).into_response()
         }
         Err(error) => {
@@ -250,42 +247,30 @@ fn find_played(site: &Arc<Site>, id: &str) -> Result<Arc<PeopleTable>, PageError
     find(site, id)?.ok_or_else(|| PageError::NotFound("the game is over".to_owned()))
 }
 
-async fn show(
-    caller: Caller,
-    State(site): OfSite,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Response {
+async fn show(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Response {
     match find(&site, &id) {
         Err(error) => error.page(&caller),
-        Ok(Some(table)) => page(&caller, &table, None, &headers),
+        Ok(Some(table)) => page(&caller, &table, None),
         Ok(None) => match kept_record(&site, &id) {
-            Ok(_) => layout::redirect(&format!("/people/{id}")).into_response(),
+            Ok(_) => layout::redirect(&caller, &format!("/people/{id}")).into_response(),
             Err(error) => error.page(&caller),
         },
     }
 }
 
-fn page(
-    caller: &Caller,
-    table: &Arc<PeopleTable>,
-    message: Option<&str>,
-    headers: &HeaderMap,
-) -> Response {
+fn page(caller: &Caller, table: &Arc<PeopleTable>, message: Option<&str>) -> Response {
     let own = table.seats_of(caller.browser.as_ref());
     if let Some(browser) = &caller.browser
         && !own.is_empty()
     {
         table.touch(browser);
     }
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let link = format!("http://{}/play/{}", host.unwrap_or("localhost"), table.id());
-    let body = pages::table(table, &own, message, &link, caller.language);
+    let body = pages::table(table, &own, message, caller.language);
     let title = table.names.join(" – ");
     layout::live_page(
         caller,
         &title,
-        &format!("/play/{}/events", table.id()),
+        &format!("play/{}/events", table.id()),
         &body,
     )
 }
@@ -304,9 +289,10 @@ async fn events(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> 
     let language = caller.language;
     let topic = format!("{}{} {id} {own:?}", feed::TABLE, language.code());
     let heard = table.subscribe();
-    site.follow(caller.client, topic, heard, presence, move || {
+    site.follow(&caller, topic, heard, presence, move || {
         std::future::ready(Some(pages::frame(&table, &own, language)))
     })
+    .await
 }
 
 async fn join(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Response {
@@ -321,7 +307,7 @@ async fn join(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Re
     match joined {
         Ok(cookie) => {
             let cookie = AppendHeaders(cookie.map(|cookie| (SET_COOKIE, cookie)));
-            (cookie, layout::redirect(&format!("/play/{id}"))).into_response()
+            (cookie, layout::redirect(&caller, &format!("/play/{id}"))).into_response()
         }
         Err(error) => error.page(&caller),
     }
@@ -350,7 +336,6 @@ async fn sit(
     caller: Caller,
     State(site): OfSite,
     Path(id): Path<String>,
-    headers: HeaderMap,
     Form(acted): Form<Acted>,
 ) -> Response {
     let table = match find_played(&site, &id) {
@@ -361,14 +346,13 @@ async fn sit(
     if let Some(seat) = acting_seat(&table, &own, acted.seat) {
         table.sit_down(seat);
     }
-    done(&caller, &table, "", StatusCode::OK, &headers)
+    done(&caller, &table, "", StatusCode::OK)
 }
 
 async fn act(
     caller: Caller,
     State(site): OfSite,
     Path((id, act)): Path<(String, String)>,
-    headers: HeaderMap,
     Form(acted): Form<Acted>,
 ) -> Response {
     let table = match find_played(&site, &id) {
@@ -405,7 +389,7 @@ async fn act(
         Err(ActRefusal::Full(full)) => full.status(),
         Err(_) => StatusCode::UNPROCESSABLE_ENTITY,
     };
-    let mut response = done(&caller, &table, &told, status, &headers);
+    let mut response = done(&caller, &table, &told, status);
     if let Err(ActRefusal::Full(full)) = answered {
         PageError::from(full).mark(&mut response);
     }
@@ -413,22 +397,15 @@ async fn act(
 }
 
 /// The script is answered in JSON and hears of changes; without it the page is shown again.
-fn done(
-    caller: &Caller,
-    table: &Arc<PeopleTable>,
-    told: &str,
-    status: StatusCode,
-    headers: &HeaderMap,
-) -> Response {
-    let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    if accepts.is_some_and(|accepts| accepts.starts_with("application/json")) {
+fn done(caller: &Caller, table: &Arc<PeopleTable>, told: &str, status: StatusCode) -> Response {
+    if caller.accepts_json {
         let told: Value = json!({ "message": told });
         return (status, Json(told)).into_response();
     }
     if told.is_empty() {
-        return layout::redirect(&format!("/play/{}", table.id())).into_response();
+        return layout::redirect(caller, &format!("/play/{}", table.id())).into_response();
     }
-    let mut response = page(caller, table, Some(told), headers);
+    let mut response = page(caller, table, Some(told));
     *response.status_mut() = status;
     response
 }
@@ -460,7 +437,7 @@ async fn finished(
     };
     match found.await {
         Ok((position, course, game)) => {
-            let at = format!("/people/{id}");
+            let at = format!("people/{id}");
             game_page::page(&caller, &game, position, course.as_deref(), &at, None)
         }
         Err(error) => error.page(&caller),

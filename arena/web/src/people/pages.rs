@@ -41,7 +41,7 @@ pub(super) fn lobby(
             section {
                 h2 { (language.pick("Your games", "你的对局")) }
                 ul { @for table in &own {
-                    li { a href=(format!("/play/{}", table.id())) {
+                    li { a href=(format!("play/{}", table.id())) {
                         (table.kind.info().title_in(language)) ": " (table.names.join(" – "))
                     } }
                 } }
@@ -50,7 +50,7 @@ pub(super) fn lobby(
         nav aria-label=(language.pick("Games", "游戏")) {
             ul.cards { @for kind in GAMES {
                 @let is_chosen = chosen.is_some_and(|one| one.info().name == kind.info().name);
-                li { a.card href=(format!("/play?game={}", kind.info().name)) aria-current=[is_chosen.then_some("true")] {
+                li { a.card href=(format!("play?game={}", kind.info().name)) aria-current=[is_chosen.then_some("true")] {
                     strong { (kind.info().title_in(language)) }
                 } }
             } }
@@ -69,9 +69,9 @@ fn settings(
     html! {
         section {
             h2 { (info.title_in(language)) }
-            p { a href=(format!("/rules/{}", info.name)) { (language.pick("Rules", "规则")) } }
+            p { a href=(format!("rules/{}", info.name)) { (language.pick("Rules", "规则")) } }
             @if let Some(wrong) = wrong { p.warning role="alert" { (wrong) } }
-            form.settings method="post" action="/play" {
+            form.settings method="post" action="play" {
                 input type="hidden" name="game" value=(info.name);
                 label {
                     span { (language.pick("Your name", "你的名字")) }
@@ -145,17 +145,16 @@ pub(super) fn table(
     table: &PeopleTable,
     own: &[Seat],
     message: Option<&str>,
-    link: &str,
     language: Language,
 ) -> Markup {
     let frame = frame(table, own, language);
     let title = table.names.join(" – ");
-    let at = format!("/play/{}", table.id());
+    let at = format!("play/{}", table.id());
     let waits_for_people = table.chairs().iter().any(SeatedPlayer::is_free);
     html! {
         h1 { (title) }
         p {
-            a href=(format!("/rules/{}", table.kind.info().name)) { (table.kind.info().title_in(language)) }
+            a href=(format!("rules/{}", table.kind.info().name)) { (table.kind.info().title_in(language)) }
         }
         @if own.is_empty() && waits_for_people {
             form method="post" action=(format!("{at}/join")) {
@@ -165,14 +164,18 @@ pub(super) fn table(
         }
         @if !own.is_empty() && waits_for_people {
             p.invite {
-                (language.pick("Send this link to those who play with you: ", "把这个链接发给同局的人："))
-                code { (link) }
+                (language.pick("Send the address of this page to those who play with you. ", "把本页的网址发给同局的人。"))
+                // Only the browser knows it: a proxy may have given the page another name.
+                code #address {}
             }
         }
         div.watching {
             section.game {
                 (layout::block(&frame, "board"))
-                div #message role="status" { @if let Some(message) = message { (message) } }
+                div #message role="status" data-failed=(language.pick(
+                    "That did not work. Look at the game, then try again.",
+                    "操作未成功。请查看对局后再试。",
+                )) { @if let Some(message) = message { (message) } }
             }
             section.beside {
                 (layout::block(&frame, "state"))
@@ -199,7 +202,7 @@ fn act(at: &str, name: &str, words: &str, asks: Option<&str>) -> Markup {
 pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Frame {
     let view = table.view();
     let shown = table.shown_as(own, &view);
-    let at = format!("/play/{}", table.id());
+    let at = format!("play/{}", table.id());
     let mut said = state_words(table, &view, own, language);
     let seen = shown.and_then(|seat| view.seats.get(&seat).map(|seen| (seat, seen)));
     let board = match seen {
@@ -313,9 +316,9 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
         }
         @if view.result.is_some() {
             p {
-                a.button href=(format!("/people/{}", table.id())) { (language.pick("See it move by move", "逐步回看")) }
+                a.button href=(format!("people/{}", table.id())) { (language.pick("See it move by move", "逐步回看")) }
                 " "
-                a.button href=(format!("/play?game={}", table.kind.info().name)) { (language.pick("Play again", "再来一局")) }
+                a.button href=(format!("play?game={}", table.kind.info().name)) { (language.pick("Play again", "再来一局")) }
             }
         }
     };
