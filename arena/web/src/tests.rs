@@ -1180,10 +1180,7 @@ async fn the_chinese_pages_have_no_latin_word_but_names_and_notation() {
     }
     // One deal is too little for an error bar, and that is said.
     let table = read.iter().find(|(path, _)| path == "/t/cup").unwrap();
-    for said in [
-        "± ?：需要 10 副结果有差异的对局，现有 1 副",
-        "以两者的平均为零点",
-    ] {
+    for said in ["± ?：", "以两者的平均为零点"] {
         assert!(table.1.contains(said), "{said}: {}", table.1);
     }
     let mut wrong = Vec::new();
