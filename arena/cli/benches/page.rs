@@ -163,7 +163,7 @@ async fn play(page: String, number: usize, took: Arc<Mutex<Vec<Duration>>>, over
             let line = begun.lines().find_map(|line| line.strip_prefix(name));
             line.map(|line| line.split(';').next().unwrap_or(line).trim().to_owned())
         };
-        let (Some(at), Some(cookie)) = (header("location: "), header("set-cookie: ")) else {
+        let (Some(at), Some(cookie)) = (header("location: ."), header("set-cookie: ")) else {
             sleep(Duration::from_secs(1)).await;
             continue;
         };
@@ -173,7 +173,7 @@ async fn play(page: String, number: usize, took: Arc<Mutex<Vec<Duration>>>, over
             let Ok(table) = ask(&page, "GET", &at, &cookie, "").await else {
                 break;
             };
-            if table.contains("/people/") {
+            if table.contains("\"people/") {
                 break;
             }
             let legal = table.split("name=\"move\" value=\"").nth(1);

@@ -11,7 +11,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -274,8 +274,9 @@ fn moves_arrive_at_once_through_stock_nginx() {
 /// what is not there.
 const BROKEN_LINKS: &str = "
     const done = arguments[arguments.length - 1];
-    const links = [...document.querySelectorAll('[href]')].map((one) => one.href?.baseVal ?? one.href);
-    const own = [...new Set(links.map((to) => to.split('#')[0]))];
+    const links = [...document.querySelectorAll('[href]:not(.skip)')];
+    const all = links.map((one) => one.href?.baseVal ?? one.href);
+    const own = [...new Set(all.map((to) => to.split(/[?#]/)[0]))];
     Promise.all(own.map(async (to) => {
         const url = new URL(to, document.baseURI);
         if (!url.href.startsWith(location.origin + '/arena/')) return `outside: ${url}`;
@@ -383,8 +384,8 @@ fn where_a_proxy_holds_streams_back_moves_arrive_all_the_same() {
             begin_and_move(&browser).await;
             let hint = browser.hint().await;
             browser.play(&hint).await;
-            let is_lost = "return !document.getElementById('lost').hidden";
-            assert_eq!(browser.run(is_lost).await, json!(false));
+            let is_found = "return document.getElementById('lost').hidden";
+            browser.until("nothing is lost", is_found).await;
         }
     });
     assert!(proxy.count(|seen| &seen.questions) > 0);
@@ -404,19 +405,25 @@ fn a_proxy_that_cuts_off_who_is_silent_cuts_off_no_stream() {
         let begun =
             "return document.getElementById('state').textContent.includes('It is your turn')";
         browser.until("the game waits for eva", begun).await;
-        // Nobody moves. What comes from now on shows only that it lives.
-        let before = proxy.count(|seen| &seen.parts);
+        // Nobody moves. What comes from now on shows only that a stream lives, which is the same one
+        // for longer than the proxy bears.
         let lives = async {
-            while proxy.count(|seen| &seen.parts) < before + 4 {
-                tokio::time::sleep(Duration::from_millis(100)).await;
+            loop {
+                let streams = proxy.count(|seen| &seen.streams);
+                let (parts, began) = (proxy.count(|seen| &seen.parts), Instant::now());
+                while proxy.count(|seen| &seen.streams) == streams {
+                    let is_long = began.elapsed() > silent + Duration::from_secs(5);
+                    if is_long && proxy.count(|seen| &seen.parts) >= parts + 2 {
+                        return;
+                    }
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
             }
         };
-        timeout(FAR_TOO_LONG * 2, lives)
-            .await
-            .expect("signs of life");
+        let signs = timeout(FAR_TOO_LONG * 3, lives).await;
+        signs.expect("signs of life");
     });
     assert_eq!(proxy.count(|seen| &seen.cut), 0);
-    assert_eq!(proxy.count(|seen| &seen.streams), 1);
 }
 
 #[test]
@@ -451,8 +458,7 @@ fn seven_windows_that_can_be_seen_follow_one_game_and_a_hidden_one_keeps_no_stre
                 .switch_to_window(window.clone())
                 .await
                 .unwrap();
-            let seen = browser.run("return document.visibilityState").await;
-            assert_eq!(seen, json!("visible"));
+            browser.run(&hides(false)).await;
             browser.until("it shows the game", &shows(2)).await;
         }
         let hint = browser.hint().await;
@@ -473,18 +479,24 @@ fn seven_windows_that_can_be_seen_follow_one_game_and_a_hidden_one_keeps_no_stre
             browser.client.switch_to_window(window).await.unwrap();
             browser.client.close_window().await.unwrap();
         }
-        browser.client.switch_to_window(last.clone()).await.unwrap();
+        browser.client.switch_to_window(last).await.unwrap();
         browser.until("it reads a stream", READS_A_STREAM).await;
         let one_left = wait_for_streams(&proxy, 1).await;
         assert!(one_left, "{}", proxy.count(|seen| &seen.open));
-        // Another tab before it hides it.
-        let tab = browser.client.new_window(true).await.unwrap();
-        browser.client.switch_to_window(tab.handle).await.unwrap();
+        browser.run(&hides(true)).await;
         assert!(wait_for_streams(&proxy, 0).await);
-        browser.client.close_window().await.unwrap();
-        browser.client.switch_to_window(last).await.unwrap();
+        browser.run(&hides(false)).await;
         assert!(wait_for_streams(&proxy, 1).await);
     });
+}
+
+/// The script that has a page believe that it is hidden, or that it can be seen. Without a screen a
+/// browser does not say it as it does with one.
+fn hides(is_hidden: bool) -> String {
+    format!(
+        "Object.defineProperty(document, 'hidden', {{ configurable: true, get: () => {is_hidden} }});
+         document.dispatchEvent(new Event('visibilitychange'));"
+    )
 }
 
 async fn wait_for_streams(proxy: &Proxy, open: usize) -> bool {

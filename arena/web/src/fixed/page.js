@@ -96,7 +96,7 @@
     };
     const within = (ms) => {
       clearTimeout(silence);
-      silence = setTimeout(() => stopper.abort("silent"), ms);
+      silence = setTimeout(() => stopper?.abort("silent"), ms);
     };
     const take = (changes) => {
       // What is as it was is not made anew.
@@ -173,19 +173,21 @@
     window.addEventListener("blur", () => { if (reads && !navigator.locks) leave(); });
     window.addEventListener("online", () => wake());
     // A page that is left says so at once.
-    window.addEventListener("pagehide", leave);
+    window.addEventListener("pagehide", () => { isOver = true; leave(); });
     window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
     while (!isOver) {
       let next = ASKS;
+      stopper = null;
       reads = !document.hidden && Date.now() >= asksUntil;
       try {
         reads &&= await readInPlace();
         // A connection ends after a while, and the next one is there in a moment.
         if (reads) next = chance(ASKS);
         else await ask();
-      } catch (error) {
-        if (error === LEFT) next = 0;
+      } catch {
+        // Not every browser fails with the reason that it was given.
+        if (stopper?.signal.reason === LEFT) next = 0;
         else {
           if (reads) {
             rest = Math.min(LONGEST_REST, Math.max(REST, 2 * rest));
