@@ -1,11 +1,20 @@
 //! The life of a program: arguments, log, errors in words, exit codes.
 
-use std::{error::Error as _, io::IsTerminal as _, process::ExitCode};
+use std::{
+    error::Error as _,
+    io::{self, IsTerminal as _},
+    os::fd::AsFd as _,
+    process::ExitCode,
+};
 
 use arena_tournament::TournamentError;
 use clap::{
     Parser,
     error::{ContextKind, ErrorKind},
+};
+use nix::{
+    libc::EIO,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
 };
 use referee_bots::EntryError;
 use referee_cli::{
@@ -65,7 +74,7 @@ pub fn main<C: CommandLine>() -> ExitCode {
 
 /// Says why the program has failed, and gives its exit code.
 fn failed(error: &anyhow::Error) -> ExitCode {
-    if is_broken_pipe(error) {
+    if is_unread(error) {
         return End::Interrupted.into();
     }
     tell(&format!("arena: {}", in_words(error)));
@@ -194,11 +203,21 @@ fn log(format: Format) {
     }
 }
 
-/// Whoever read our output has read enough: that needs no words.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+/// True if whoever read our output has read enough, or the terminal is gone: that needs no words.
+fn is_unread(error: &anyhow::Error) -> bool {
+    let errors = error.chain().filter_map(|cause| cause.downcast_ref());
+    let mut errors = errors.map(|error: &io::Error| (error.kind(), error.raw_os_error()));
+    errors.any(|error| match error {
+        (io::ErrorKind::BrokenPipe, _) => true,
+        (_, Some(EIO)) => has_hung_up(),
+        _ => false,
     })
+}
+
+/// True if standard output is a terminal that is gone.
+fn has_hung_up() -> bool {
+    let output = io::stdout();
+    // Of that the system tells unasked.
+    let mut nothing = [PollFd::new(output.as_fd(), PollFlags::empty())];
+    poll(&mut nothing, PollTimeout::ZERO).is_ok_and(|told| told > 0)
 }

@@ -4,7 +4,7 @@
 
 use std::{
     fs::{self, File, Metadata},
-    io::{self, Write},
+    io::{self, Seek as _, Write},
     os::{
         fd::AsRawFd as _,
         unix::fs::{
@@ -15,7 +15,7 @@ use std::{
 };
 
 use nix::{
-    fcntl::{AT_FDCWD, AtFlags},
+    fcntl::{AT_FDCWD, AtFlags, FcntlArg, OFlag, fcntl},
     libc::{ELOOP, ENXIO, O_NOCTTY, O_NONBLOCK, O_TMPFILE},
     sys::statfs::{PROC_SUPER_MAGIC, statfs},
     unistd::linkat,
@@ -75,19 +75,7 @@ impl Output {
             Some(kind) if kind.is_socket() => Some("a socket"),
             Some(kind) if kind.is_block_device() => Some("a disk"),
             Some(kind) if !kind.is_file() || is_open_file => {
-                let flags = if options.waits { 0 } else { O_NONBLOCK };
-                let mut stream = File::options();
-                // What is in an open file, such as /dev/stdout, is not ours.
-                stream.append(true).custom_flags(O_NOCTTY | flags);
-                let file = stream.open(&target).map_err(|error| {
-                    match (kind.is_fifo(), error.raw_os_error()) {
-                        (true, Some(ENXIO)) => {
-                            io::Error::new(error.kind(), "nobody reads from this pipe")
-                        }
-                        _ => error,
-                    }
-                })?;
-                return Ok(Self { file, place: None });
+                return Self::stream(&target, kind.is_fifo(), is_open_file, options.waits);
             }
             Some(_) if !options.overwrites => return Err(is_there()),
             Some(_) => None,
@@ -97,6 +85,29 @@ impl Output {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         Self::new_file(target, found.as_ref(), options)
+    }
+
+    /// A device, a pipe, or an open file of a process.
+    fn stream(target: &Path, is_pipe: bool, is_open: bool, waits: bool) -> io::Result<Self> {
+        let mut stream = File::options();
+        // What is in an open file, such as /dev/stdout, is not ours.
+        stream.append(true).custom_flags(O_NOCTTY);
+        if !waits || is_open {
+            // Who does not read from an open pipe any more never will.
+            stream.custom_flags(O_NOCTTY | O_NONBLOCK);
+        }
+        let file = stream
+            .open(target)
+            .map_err(|error| match error.raw_os_error() {
+                Some(ENXIO) if is_pipe => {
+                    io::Error::new(error.kind(), "nobody reads from this pipe")
+                }
+                _ => error,
+            })?;
+        if waits && is_open {
+            fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
+        }
+        Ok(Self { file, place: None })
     }
 
     /// A new file in place of a regular file, or of none.
@@ -113,7 +124,8 @@ impl Output {
         }
         let folder = folder_of(&target);
         let mut new = File::options();
-        new.write(true)
+        new.read(true)
+            .write(true)
             .mode(if options.is_private { 0o600 } else { 0o666 });
         // Of a file without a name nothing is left, also where this process is killed.
         let unnamed = new.clone().custom_flags(O_TMPFILE).open(folder);
@@ -155,13 +167,15 @@ impl Output {
     ///
     /// `AlreadyExists` where a file has come there meanwhile and is not to be written over. The system
     /// does not let it be there.
-    pub fn finish(self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
         let Some(place) = self.place else {
             return Ok(());
         };
+        let folder = folder_of(&place.target);
         let name = match place.name {
             Some(name) => name,
-            None => named(&self.file, folder_of(&place.target))?,
+            // Not every file system gives a name to a file that has none.
+            None => named(&self.file, folder).or_else(|_| copied(&mut self.file, folder))?,
         };
         let placed = match place.overwrites {
             true => name.persist(&place.target),
@@ -243,6 +257,18 @@ fn named(file: &File, folder: &Path) -> io::Result<TempPath> {
         link.map_err(io::Error::from)
     });
     Ok(linked?.into_temp_path())
+}
+
+/// A copy of a file in this folder.
+fn copied(file: &mut File, folder: &Path) -> io::Result<TempPath> {
+    let mut new = File::options();
+    new.write(true).create_new(true).mode(0o600);
+    let named = tempfile::Builder::new().make_in(folder, |path| new.open(path))?;
+    let (mut copy, name) = named.into_parts();
+    file.rewind()?;
+    io::copy(file, &mut copy)?;
+    copy.set_permissions(file.metadata()?.permissions())?;
+    Ok(name)
 }
 
 fn is_there() -> io::Error {
@@ -348,6 +374,12 @@ mod tests {
         }
         assert_eq!(fs::read(&there).unwrap(), b"old");
         assert_eq!(names(folder.path()), ["there"]);
+        // As where a file without a name can't get one.
+        let mut output = Output::open(&new, OVER).unwrap();
+        output.write_all(b"whole").unwrap();
+        let name = copied(&mut output.file, folder.path()).unwrap();
+        assert_eq!(fs::read(&name).unwrap(), b"whole");
+        drop((name, output));
         let output = Output::open(&new, NEW).unwrap();
         fs::write(&new, "somebody else's").unwrap();
         let error = output.finish().unwrap_err();

@@ -37,7 +37,7 @@ impl EndSignals {
     ///
     /// The system does not tell of signals.
     pub fn listen() -> io::Result<Self> {
-        let hangup = match ignores_hangup()? {
+        let hangup = match ignores_hangup() {
             true => None,
             false => Some(signal(SignalKind::hangup())?),
         };
@@ -69,16 +69,16 @@ impl EndSignals {
 }
 
 /// True if this process ignores SIGHUP (proc_pid_status(5), SigIgn).
-fn ignores_hangup() -> io::Result<bool> {
+fn ignores_hangup() -> bool {
     #[expect(
         clippy::disallowed_methods,
         reason = "a short file of the system, about this process"
     )]
-    let status = std::fs::read_to_string("/proc/self/status")?;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     // The lowest bit is of signal 1.
-    Ok(ignored.is_some_and(|mask| mask >> (nix::libc::SIGHUP - 1) & 1 == 1))
+    ignored.is_some_and(|mask| (mask >> (nix::libc::SIGHUP - 1)) & 1 == 1)
 }
 
 /// Listens for [`EndSignals`]. When both finishing and cutting off have been asked

@@ -17,7 +17,7 @@ use std::{
 use anyhow::Context as _;
 use nix::{
     errno::Errno,
-    poll::{PollFd, PollFlags, PollTimeout, poll},
+    poll::{PollFd, PollFlags, poll},
 };
 use ratatui::{
     DefaultTerminal, Frame,
@@ -43,6 +43,9 @@ pub(super) use self::{form::settle, game::play};
 
 /// Events that were not looked at yet. Whoever types faster than that waits.
 const EVENTS: usize = 64;
+
+/// Time between two looks at whether the terminal is still there, in milliseconds.
+const LOOKS_EVERY_MS: u16 = 1000;
 
 /// True if there is a terminal that can be drawn on.
 pub(super) fn is_there() -> bool {
@@ -157,9 +160,12 @@ impl Screen {
 /// again.
 fn wait_until_gone() {
     let input = stdin();
-    // Of an end the system tells unasked, and nothing is asked for (poll(2)).
+    // Of an end the system tells unasked (poll(2)); not every terminal wakes who asks for nothing.
     let mut nothing = [PollFd::new(input.as_fd(), PollFlags::empty())];
-    while poll(&mut nothing, PollTimeout::NONE) == Err(Errno::EINTR) {}
+    while matches!(
+        poll(&mut nothing, LOOKS_EVERY_MS),
+        Ok(0) | Err(Errno::EINTR)
+    ) {}
 }
 
 /// Keys with what they do, and where each was put, for those who click.

@@ -177,6 +177,25 @@ mod tests {
     }
 
     #[test]
+    fn the_file_may_be_a_link_and_its_lock_empties_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::os::unix::fs::symlink("scores.lock", at("link")).unwrap();
+        fs::write(at("link.lock"), "mine").unwrap();
+        for (name, points) in [("ann", 10), ("bob", 20)] {
+            Scores::keep(&at("link"), "mahjong", name, &parts(&[("case 1", points)])).unwrap();
+            // It is a file like any other.
+            let file = at("scores.lock");
+            let scores = Scores::keep(&file, "mahjong", "eve", &parts(&[("case 1", 5)]));
+            assert_eq!(scores.unwrap().ranked("mahjong")[0].bot, name);
+        }
+        assert!(at("link").is_symlink());
+        let scores = Scores::read(&at("link")).unwrap();
+        assert_eq!(scores.ranked("mahjong").len(), 3);
+        assert_eq!(fs::read(at("link.lock")).unwrap(), b"mine");
+    }
+
+    #[test]
     fn no_figure_of_a_file_is_too_large() {
         let mut scores = Scores::default();
         scores.add("mahjong", "ann", &parts(&[("a", i64::MAX), ("b", 1)]));
