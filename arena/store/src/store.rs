@@ -279,7 +279,9 @@ impl Location {
         // A pool would retry a hopeless connection for half a minute.
         let mut first = AnyConnection::connect_with(&options).await?;
         match self {
-            Self::File(_) => drop(first.execute(PRAGMAS).await?),
+            Self::File(_) => {
+                first.execute(PRAGMAS).await?;
+            }
             Self::Server { .. } => has_own_session(&mut first, &options).await?,
             Self::Memory => {}
         }

@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn an_error_comes_first_and_lines_stay_lines() {
         let lines = [
-            "  File \"/home/me/my_bot.py\", line 2",
+            "  File \"/srv/me/my_bot.py\", line 2",
             "    def f()",
             "           ^",
             "SyntaxError: expected ':'",

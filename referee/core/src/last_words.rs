@@ -119,7 +119,7 @@ mod tests {
     fn of_a_long_trace_its_author_s_place_is_kept() {
         let lines = [
             "Traceback (most recent call last):",
-            "  File \"/home/me/my_bot.py\", line 2, in <module>",
+            "  File \"/srv/me/my_bot.py\", line 2, in <module>",
             "    urlopen(\"http://example.com\")",
             "  File \"/usr/lib/python3.11/urllib/request.py\", line 216, in urlopen",
             "    return opener.open(url, data, timeout)",

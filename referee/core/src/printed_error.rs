@@ -111,7 +111,7 @@ fn at_frames(lines: &[&str]) -> Option<FoundError> {
         let bare = bare.strip_prefix("Uncaught ").unwrap_or(bare);
         is_message(&bare).then_some((at, bare))
     };
-    let last = lines.iter().rposition(|line| is_frame(&line))?;
+    let last = lines.iter().rposition(is_frame)?;
     let (said, bare) = (0..last).rev().find_map(message)?;
     let own = (said + 1..=last).find_map(|at| Some((at, place_of_frame(&words(lines[at]))?)));
     // A file that can't be parsed is named before the error, and there is no frame of it.
@@ -125,7 +125,7 @@ fn at_frames(lines: &[&str]) -> Option<FoundError> {
     Some(FoundError::new(bare, own.map(|(_, place)| place), found))
 }
 
-/// `at Object.<anonymous> (/home/me/bot.js:3:9)`, `at file:///home/me/bot.mjs:3:9`,
+/// `at Object.<anonymous> (/srv/me/bot.js:3:9)`, `at file:///srv/me/bot.mjs:3:9`,
 /// `at Bot.main(Bot.java:12)`; none of a library.
 fn place_of_frame(frame: &str) -> Option<String> {
     // Members of the error may follow.
@@ -232,12 +232,12 @@ mod tests {
     fn an_error_is_read_with_its_author_s_own_place() {
         for (printed, error) in [
             (
-                "  File \"/home/me/my_bot.py\", line 2\n    def f()\n           ^\n\
+                "  File \"/srv/me/my_bot.py\", line 2\n    def f()\n           ^\n\
                  SyntaxError: expected ':'",
                 "SyntaxError: expected ':' (my_bot.py:2)",
             ),
             (
-                "Traceback (most recent call last):\n  File \"/home/me/my_bot.py\", line 9, in <module>\n    \
+                "Traceback (most recent call last):\n  File \"/srv/me/my_bot.py\", line 9, in <module>\n    \
                  Bot(\"mine\", \"1\").connect_four(Mine).main()\n  \
                  File \"/venv/lib/python3.11/site-packages/bot_arena/bot.py\", line 116, in _plays\n    \
                  raise TypeError(f\"lacks\")\nTypeError: Mine lacks get_point",
@@ -251,20 +251,20 @@ mod tests {
                 "KeyboardInterrupt (b.py:3)",
             ),
             (
-                "file:///home/me/bot.mjs:2\n  foo(\n      ^\n\n\
+                "file:///srv/me/bot.mjs:2\n  foo(\n      ^\n\n\
                  SyntaxError: missing ) after argument list\n    \
                  at compileSourceTextModule (node:internal/modules/esm/utils:346:16)\n\nNode.js v22.1.0",
                 "SyntaxError: missing ) after argument list (bot.mjs:2)",
             ),
             (
-                "Error: Cannot find module 'grpc'\nRequire stack:\n- /home/me/bot.js\n    \
+                "Error: Cannot find module 'grpc'\nRequire stack:\n- /srv/me/bot.js\n    \
                  at Module._load (node:internal/modules/cjs/loader:1:2)\n    \
-                 at Object.<anonymous> (/home/me/bot.js:3:14) {\n  code: 'MODULE_NOT_FOUND'\n}",
+                 at Object.<anonymous> (/srv/me/bot.js:3:14) {\n  code: 'MODULE_NOT_FOUND'\n}",
                 "Error: Cannot find module 'grpc' (bot.js:3)",
             ),
             (
-                "/home/me/bot.js:3\nTypeError: x is not a function\n    \
-                 at Object.<anonymous> (/home/me/bot.js:3:14)\n    \
+                "/srv/me/bot.js:3\nTypeError: x is not a function\n    \
+                 at Object.<anonymous> (/srv/me/bot.js:3:14)\n    \
                  at node:internal/main/run_main_module:23:47",
                 "TypeError: x is not a function (bot.js:3)",
             ),

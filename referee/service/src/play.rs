@@ -203,7 +203,7 @@ impl SeatedGame {
             None => {
                 let (_, slot) = slots.next().expect("every other seat has a slot");
                 let stream = SeatStream::open(slot.connection.clone(), path, largest);
-                SeatState::Playing(slot, stream)
+                SeatState::Playing(Box::new(slot), stream)
             }
         });
         Ok(states.collect::<Vec<_>>().into())
@@ -280,7 +280,7 @@ const fn retires(kind: FoulKind) -> bool {
 
 /// A seat of one game.
 pub(crate) enum SeatState {
-    Playing(GameSlot, SeatStream),
+    Playing(Box<GameSlot>, SeatStream),
     /// No bot could be started or reached; this is why.
     Absent(Foul),
     Out,

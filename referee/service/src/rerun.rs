@@ -205,6 +205,6 @@ impl RerunSeat {
         if let Some(time) = settle {
             stream.settle(time).await;
         }
-        Ok(SeatState::Playing(slot, stream))
+        Ok(SeatState::Playing(Box::new(slot), stream))
     }
 }

@@ -178,7 +178,7 @@ pub(crate) fn no_walls(why: String) -> Shortage {
 /// have done that itself it is a crash, see `SandboxSession::end`. The game is played again, like every
 /// game that a shortage ends, and after [`PATIENCE`] the run ends with this error: a bot that has
 /// found a way to do it wins nothing.
-pub(crate) fn lost_walls(why: String) -> Shortage {
+pub(crate) fn lost_walls(why: &str) -> Shortage {
     Shortage {
         what: "keep a bot isolated",
         error: io::Error::other(format!(

@@ -161,6 +161,7 @@ mod tests {
 
     /// Returns when each thread that notices stops waits: one that has just answered may not have
     /// come back to it.
+    #[expect(clippy::disallowed_methods, reason = "the files of our own threads")]
     fn until_all_wait() {
         let does_wait = |task: &Path| {
             let read = |file| fs::read_to_string(task.join(file)).unwrap_or_default();

@@ -488,7 +488,7 @@ fn not_started(end: ProcessEnd) -> NotListening {
             NotListening::Failed(StartError::Foul(Foul::Unreachable { detail }))
         }
         ProcessEnd::NoWalls(why) => NotListening::Failed(no_walls(why).into()),
-        ProcessEnd::Lost(why) => NotListening::Failed(lost_walls(why).into()),
+        ProcessEnd::Lost(why) => NotListening::Failed(lost_walls(&why).into()),
         ProcessEnd::Memory(peak) => NotListening::Failed(StartError::Foul(peak.into())),
         end => NotListening::Because(format!("{} before it listened", end.describe())),
     }

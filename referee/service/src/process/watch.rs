@@ -199,7 +199,7 @@ impl BotProcess {
         let how = match end {
             Some(ProcessEnd::Memory(peak)) => return Ok(peak.into()),
             Some(ProcessEnd::NoWalls(why)) => return Err(no_walls(why)),
-            Some(ProcessEnd::Lost(why)) => return Err(lost_walls(why)),
+            Some(ProcessEnd::Lost(why)) => return Err(lost_walls(&why)),
             Some(end) => end.describe(),
             None => broken,
         };
