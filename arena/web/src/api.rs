@@ -328,7 +328,7 @@ async fn nothing() -> PageError {
 }
 
 /// For people who want to use it.
-async fn index(caller: Caller) -> Response {
+pub(crate) async fn index(caller: Caller) -> Response {
     let language = caller.language;
     let body = html! {
         h1 { "API" }

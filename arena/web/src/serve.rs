@@ -95,6 +95,7 @@ pub(crate) fn routes(site: &Arc<Site>) -> Router {
     ));
     pages
         .nest("/api/v1", api::routes())
+        .route("/api/v1/", get(api::index))
         .layer(middleware::map_response(on_the_way))
         .layer(middleware::from_fn_with_state(site.clone(), guard::guard))
         .layer(compressed)

@@ -936,7 +936,9 @@ async fn every_address_on_every_page_holds_below_any_path() {
     paths.extend([at, over.replace("/play/", "/people/")]);
     let mut checked = std::collections::BTreeSet::new();
     for path in &paths {
-        let (_, shown) = page.get(&eva, path).await;
+        let (status, shown) = page.get(&eva, path).await;
+        let is_absent = path.ends_with("/none");
+        assert_eq!(status == StatusCode::NOT_FOUND, is_absent, "{path}");
         let (_, base) = shown.split_once("<base href=\"").unwrap();
         let root = resolved(path, base.split('"').next().unwrap());
         assert_eq!(root, "/", "{path}");

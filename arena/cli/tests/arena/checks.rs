@@ -374,14 +374,14 @@ fn a_kit_in_a_folder_that_the_sandbox_does_not_show_is_named_with_the_way_out() 
     let said = said_of(&arena, "exec:python3 bot.py", &variables);
     assert!(said.contains("the kit was found"), "{said}");
     // Above its own folder.
-    fs::create_dir(arena.path("mine")).unwrap();
-    fs::rename(arena.path("bot.py"), arena.path("mine/bot.py")).unwrap();
-    fs::rename(project.join("my_kit.py"), arena.path("my_kit.py")).unwrap();
-    let said = said_of(&arena, "exec:python3 mine/bot.py", &variables[..1]);
+    let course = arena.path("course");
+    fs::create_dir_all(course.join("mine")).unwrap();
+    fs::rename(arena.path("bot.py"), course.join("mine/bot.py")).unwrap();
+    fs::rename(project.join("my_kit.py"), course.join("my_kit.py")).unwrap();
+    let said = said_of(&arena, "exec:python3 course/mine/bot.py", &variables[..1]);
     assert!(said.contains("hint my_kit is in "), "{said}");
-    let above = arena.path("");
-    variables[1].1 = &above;
-    let said = said_of(&arena, "exec:python3 mine/bot.py", &variables);
+    variables[1].1 = &course;
+    let said = said_of(&arena, "exec:python3 course/mine/bot.py", &variables);
     assert!(said.contains("the kit was found"), "{said}");
 }
 

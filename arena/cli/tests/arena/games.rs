@@ -299,7 +299,7 @@ fn a_set_up_that_can_not_be_is_refused_with_the_reason() {
             "othello",
             2,
             r#"{"position":"X","moves":"f5"}"#,
-            "found both",
+            "expected 64 squares and X or O for the side to move",
         ),
         (
             "big-two",

@@ -94,7 +94,7 @@ fn one_line_is_a_set_up_everywhere() {
         (
             "othello",
             2,
-            "------------------X--------XX------OXX-----O-------------------- O c4",
+            "------------------X--------XX------OXX-----O-------------------- O d3",
             "position",
         ),
         ("connect-four", 2, "3 3 4", "moves"),
@@ -154,7 +154,7 @@ fn an_exported_game_is_an_opening() {
         ("connect-four", "setup = \"..../..../..../XO.. 2 3\"\n"),
         (
             "othello",
-            "setup = \"------------------X--------XX------OXX-----O-------------------- O c4\"\n",
+            "setup = \"------------------X--------XX------OXX-----O-------------------- O d3\"\n",
         ),
     ] {
         let arena = Arena::new();

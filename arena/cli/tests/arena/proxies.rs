@@ -63,7 +63,7 @@ impl Nginx {
         let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
         let temporary = kinds.map(|kind| format!("{kind}_temp_path {at}/{kind};"));
         let configuration = format!(
-            "daemon off; master_process off; pid {at}/pid; error_log stderr;
+            "daemon off; master_process off; pid {at}/pid; error_log error.log;
              events {{ }}
              http {{ access_log off; {} server {{ {server} }} }}\n",
             temporary.join(" ")

@@ -11,6 +11,7 @@ mod view;
 
 use std::{
     io::{self, IsTerminal as _, stdin, stdout},
+    mem::ManuallyDrop,
     os::fd::AsFd as _,
 };
 
@@ -56,7 +57,9 @@ pub(super) fn is_there() -> bool {
 /// The terminal while it is drawn on. Afterwards it is as it was before, also where the program
 /// panics.
 pub(super) struct Screen {
-    terminal: DefaultTerminal,
+    /// Never dropped: it would show the cursor, as [`Restored`] does, and panics where neither the
+    /// terminal nor standard error can be written.
+    terminal: ManuallyDrop<DefaultTerminal>,
     events: mpsc::Receiver<Event>,
     signals: EndSignals,
     /// Ends when the terminal is gone.
@@ -103,7 +106,7 @@ impl Screen {
             drop(here);
         });
         Ok(Self {
-            terminal,
+            terminal: ManuallyDrop::new(terminal),
             events,
             signals: EndSignals::listen()?,
             gone,

@@ -33,7 +33,9 @@ impl Glass {
     /// `arena` with the words of this line, on a terminal of this many rows and columns.
     fn new(arena: &Arena, line: &str, size: (u16, u16)) -> Self {
         let program = shlex::try_quote(env!("CARGO_BIN_EXE_arena")).unwrap();
-        // Afterwards it says how the terminal is set.
+        // Signals mean what they usually do, also where the tests are run by nohup. Afterwards it says
+        // how the terminal is set.
+        let program = format!("env --default-signal=HUP {program}");
         let line = format!("{program} {line}; code=$?; stty -a; exit $code");
         Self::of_shell(arena, &line, size)
     }
