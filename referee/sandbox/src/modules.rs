@@ -46,8 +46,13 @@ pub fn find_module(program: &Program, module: &str) -> Option<ModulePlace> {
     let start = start_folder(program).ok()?;
     let homes = Homes::of_this_machine().and(program.home.as_deref());
     let search = VisibleSearch::of(program, &homes, &path, &start).ok()?;
-    let near = near(&search, &start, module);
-    if let Some(folder) = near {
+    let files = search.named().filter(|file| file.starts_with(&start));
+    let own: Vec<&Path> = files.filter_map(Path::parent).collect();
+    // Python looks in the folder of the file itself.
+    if own.iter().any(|folder| has_module(folder, module)) {
+        return None;
+    }
+    if let Some(folder) = near(&own, &start, module) {
         let is_shared = homes.is_shared(&folder);
         return Some(ModulePlace::Near { folder, is_shared });
     }
@@ -84,14 +89,8 @@ pub fn find_module(program: &Program, module: &str) -> Option<ModulePlace> {
         .or_else(|| other().map(ModulePlace::Other))
 }
 
-/// The folder of a module above the files that are named, or where they are started. Python looks
-/// in the folder of the file itself.
-fn near(search: &VisibleSearch, start: &Path, module: &str) -> Option<PathBuf> {
-    let files = search.named().filter(|file| file.starts_with(start));
-    let own: Vec<&Path> = files.filter_map(Path::parent).collect();
-    if own.iter().any(|folder| has_module(folder, module)) {
-        return None;
-    }
+/// The folder of a module above those of the files that are named, or where they are started.
+fn near(own: &[&Path], start: &Path, module: &str) -> Option<PathBuf> {
     let above = own.iter().flat_map(|folder| folder.ancestors().skip(1));
     let mut above = above
         .filter(|folder| folder.starts_with(start))

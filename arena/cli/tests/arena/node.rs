@@ -127,6 +127,9 @@ enum Source {
         name: String,
         key: String,
     },
+    ResourceFieldRef {
+        resource: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -414,7 +417,7 @@ impl Pod<'_> {
         ));
         let mut known = BTreeMap::new();
         for variable in &container.env {
-            let value = self.value(variable);
+            let value = self.value(container, variable);
             words.push(format!("--env={}={value}", variable.name));
             known.insert(format!("$({})", variable.name), value);
         }
@@ -453,7 +456,7 @@ impl Pod<'_> {
         format!("--volume={}:{}:{how}", path.display(), mount.mount_path)
     }
 
-    fn value(&self, variable: &Variable) -> String {
+    fn value(&self, container: &Container, variable: &Variable) -> String {
         match (&variable.value, &variable.value_from) {
             (Some(value), None) => value.clone(),
             (None, Some(Source::FieldRef { field_path })) => {
@@ -462,6 +465,10 @@ impl Pod<'_> {
             }
             (None, Some(Source::SecretKeyRef { name, key })) => {
                 String::from_utf8(self.node.secrets[name][key].clone()).unwrap()
+            }
+            (None, Some(Source::ResourceFieldRef { resource })) => {
+                assert_eq!(resource, "limits.memory");
+                bytes(&container.resources.limits["memory"]).to_string()
             }
             _ => panic!("{} has no value that is known here", variable.name),
         }

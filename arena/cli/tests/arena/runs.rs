@@ -715,17 +715,17 @@ fn what_is_missing_or_no_number_is_told_with_what_would_be_taken() {
         (
             "connect-four",
             r#"{"rows":300}"#,
-            r#"not a set-up of connect-four: expected a whole number of 0 to 255, found 300; one is {"rows":9,"columns":9}"#,
+            r#"expected a JSON object such as "{"rows":9,"columns":9,"forbidden":{"at":{"x":4,"y":4}}}": expected 4 to 12, found 300"#,
         ),
         (
-            "connect-four",
-            r#"{"moves":5}"#,
-            r#"expected a list, found 5; one is {"rows":10,"columns":10,"forbidden":"none","moves":[4,4,5]}"#,
+            "othello",
+            r#"{"position":5}"#,
+            r#"expected a JSON object such as "{"moves":"f5d6c3"}": expected a text, found 5"#,
         ),
         (
             "big-two",
             r#"{"hands":1}"#,
-            "not a set-up of big-two: expected a list of 4, found 1; one is {\"hands\"",
+            "hands: expected a card such as 3C",
         ),
     ] {
         let output = arena.run(&format!("match {game} {RANDOMS} --setup '{setup}'"));

@@ -233,7 +233,7 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
         (
             spoilt(1, "\"version\":\"1\"", "\"version\":1"),
             1,
-            "expected a string",
+            "expected a text",
         ),
         (
             spoilt(1, "\"format_version\":1", "\"format_version\":2"),
