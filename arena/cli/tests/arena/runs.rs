@@ -602,7 +602,7 @@ fn a_match_of_fouls_is_told_in_words_and_fails_where_that_is_asked_for() {
         assert_eq!(places, [1, 2], "{game}");
     }
     let output = run("othello", "--bot house:weights", "--fail-on-foul");
-    assert!(!err(&output).contains("committed"), "{}", err(&output));
+    assert!(!err(&output).contains("foul"), "{}", err(&output));
     done(&output);
 }
 

@@ -105,7 +105,7 @@ async fn memory_counts_however_it_is_taken() {
     ] {
         Trial::of(line)
             .launched(|launch| within(&WHOLE, launch))
-            .loses(&["memory", "1073741824"])
+            .loses(&["memory", "1 GiB"])
             .await;
     }
 }
@@ -125,7 +125,7 @@ async fn memory_counts_whichever_process_of_a_bot_has_taken_it() {
         let fouls = Trial::of(line)
             .per_move(limit)
             .launched(|launch| within(&WHOLE, launch))
-            .loses(&["memory", "1073741824"])
+            .loses(&["memory", "1 GiB"])
             .await;
         for foul in fouls {
             assert_eq!(foul.kind(), FoulKind::MemoryExceeded, "{line}: {foul}");
