@@ -119,17 +119,12 @@ struct Variable {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 enum Source {
-    #[serde(rename_all = "camelCase")]
-    FieldRef {
-        field_path: String,
-    },
-    SecretKeyRef {
-        name: String,
-        key: String,
-    },
-    ResourceFieldRef {
-        resource: String,
-    },
+    #[serde(rename = "fieldRef", rename_all = "camelCase")]
+    Field { field_path: String },
+    #[serde(rename = "secretKeyRef")]
+    SecretKey { name: String, key: String },
+    #[serde(rename = "resourceFieldRef")]
+    ResourceField { resource: String },
 }
 
 #[derive(Deserialize)]
@@ -459,14 +454,14 @@ impl Pod<'_> {
     fn value(&self, container: &Container, variable: &Variable) -> String {
         match (&variable.value, &variable.value_from) {
             (Some(value), None) => value.clone(),
-            (None, Some(Source::FieldRef { field_path })) => {
+            (None, Some(Source::Field { field_path })) => {
                 assert_eq!(field_path, "metadata.name");
                 self.name.clone()
             }
-            (None, Some(Source::SecretKeyRef { name, key })) => {
+            (None, Some(Source::SecretKey { name, key })) => {
                 String::from_utf8(self.node.secrets[name][key].clone()).unwrap()
             }
-            (None, Some(Source::ResourceFieldRef { resource })) => {
+            (None, Some(Source::ResourceField { resource })) => {
                 assert_eq!(resource, "limits.memory");
                 bytes(&container.resources.limits["memory"]).to_string()
             }
