@@ -18,12 +18,12 @@ use referee_core::{Limits, Root, Seat, expected_words, is_printable};
 use referee_worker::Stop;
 use serde::Deserialize;
 
-use super::{Answer, HEADER, Paper, started, worse};
+use super::{Answer, HEADER, Paper, started};
 use crate::{
     End,
     play::{LimitArgs, RecordArgs, RunFolder, Settings},
     report::{self, plural},
-    stop, usage,
+    usage,
 };
 
 const GAME: &str = "mahjong";
@@ -160,22 +160,11 @@ impl Cases {
         };
         let opponent = Entry::read(OPPONENT, &settings.schemes)?;
         let candidates = self.paper.candidates(&settings, &[&opponent.name])?;
-        self.paper.check_scores()?;
-        let folders = Paper::folders(&settings, &candidates)?;
-        let stop = stop::on_signals(None)?;
-        let (mut exams, mut end) = (Vec::new(), End::Done);
-        for (candidate, folder) in candidates.iter().zip(&folders) {
+        let examine = async |candidate: &Entry, folder: Option<&RunFolder>, stop: &Stop| {
             let bots = [candidate, &opponent];
-            let examined = self.examine(&settings, &cases, bots, folder.as_ref(), &stop);
-            let (exam, its_end) = examined.await?;
-            exams.push(exam);
-            end = worse(end, its_end);
-            if end == End::Interrupted {
-                break;
-            }
-        }
-        self.paper.compare(exams)?;
-        Ok(end)
+            self.examine(&settings, &cases, bots, folder, stop).await
+        };
+        self.paper.hold(&settings, &candidates, examine).await
     }
 
     /// Examines one bot, the first of these two.

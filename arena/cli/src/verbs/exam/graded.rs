@@ -14,11 +14,11 @@ use referee_bots::Entry;
 use referee_core::Seat;
 use referee_worker::Stop;
 
-use super::{Answer, HEADER, Paper, started, worse};
+use super::{Answer, HEADER, Paper, started};
 use crate::{
     End,
     play::{RunArgs, RunFolder, Settings},
-    report, stop,
+    report,
 };
 
 const GAME: &str = "connect-four";
@@ -67,21 +67,10 @@ impl Graded {
         let opponents: Vec<String> = opponents.map(|(_, level)| opponent(level)).collect();
         let opponents: Vec<&str> = opponents.iter().map(String::as_str).collect();
         let candidates = self.paper.candidates(&settings, &opponents)?;
-        self.paper.check_scores()?;
-        let folders = Paper::folders(&settings, &candidates)?;
-        let stop = stop::on_signals(None)?;
-        let (mut exams, mut end) = (Vec::new(), End::Done);
-        for (candidate, folder) in candidates.iter().zip(&folders) {
-            let examined = self.examine(&settings, candidate, folder.as_ref(), &stop);
-            let (exam, its_end) = examined.await?;
-            exams.push(exam);
-            end = worse(end, its_end);
-            if end == End::Interrupted {
-                break;
-            }
-        }
-        self.paper.compare(exams)?;
-        Ok(end)
+        let examine = async |candidate: &Entry, folder: Option<&RunFolder>, stop: &Stop| {
+            self.examine(&settings, candidate, folder, stop).await
+        };
+        self.paper.hold(&settings, &candidates, examine).await
     }
 
     /// Examines one bot.

@@ -26,7 +26,7 @@ use self::scores::{Scores, in_order};
 use crate::{
     End,
     play::{PlayedRun, RunFolder, Settings, describe},
-    report, usage,
+    report, stop, usage,
 };
 
 /// One bot against graded opponents.
@@ -103,6 +103,29 @@ impl Paper {
             false => settings.folder("exam"),
         });
         folders.collect()
+    }
+
+    /// Examines these bots one after another, and compares them.
+    async fn hold(
+        &self,
+        settings: &Settings,
+        candidates: &[Entry],
+        examine: impl AsyncFn(&Entry, Option<&RunFolder>, &Stop) -> anyhow::Result<(ExamEvent, End)>,
+    ) -> anyhow::Result<End> {
+        self.check_scores()?;
+        let folders = Self::folders(settings, candidates)?;
+        let stop = stop::on_signals(None)?;
+        let (mut exams, mut end) = (Vec::new(), End::Done);
+        for (candidate, folder) in candidates.iter().zip(&folders) {
+            let (exam, its_end) = examine(candidate, folder.as_ref(), &stop).await?;
+            exams.push(exam);
+            end = worse(end, its_end);
+            if end == End::Interrupted {
+                break;
+            }
+        }
+        self.compare(exams)?;
+        Ok(end)
     }
 
     /// Compares the bots, where there are several, and shows the scoreboard.
