@@ -11,9 +11,8 @@ use arena_terminal::{
     logs_of_tournament,
 };
 use arena_web::{BotLog, Language, bot_html, tournament_html, tournament_svg};
-use referee_bots::open_input;
+use referee_bots::{is_log_of, open_input};
 use referee_cli::End;
-use referee_core::file_name;
 
 use crate::written::write_new;
 
@@ -42,23 +41,6 @@ pub(crate) async fn report(args: &ReportArgs) -> anyhow::Result<End> {
 /// The ends of a bot's logs in a folder, the newest first. A folder that is not there has none: a
 /// bot may run elsewhere.
 fn logs_of(bot: &str, folder: &Path) -> anyhow::Result<Vec<BotLog>> {
-    let name = file_name(bot);
-    // NAME.log, NAME-2.log for its second process, NAME-lot3.log, NAME-lot3-2.log
-    let is_own = |file: &str| {
-        let rest = file
-            .strip_prefix(&name)
-            .and_then(|rest| rest.strip_suffix(".log"));
-        let is_number = |part: &str| {
-            let digits = part.strip_prefix("lot").unwrap_or(part);
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        rest.is_some_and(|rest| {
-            rest.is_empty()
-                || rest
-                    .strip_prefix('-')
-                    .is_some_and(|parts| parts.split('-').all(is_number))
-        })
-    };
     let mut found = Vec::new();
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -67,7 +49,7 @@ fn logs_of(bot: &str, folder: &Path) -> anyhow::Result<Vec<BotLog>> {
     for entry in entries {
         let entry = entry?;
         let file = entry.file_name().to_string_lossy().into_owned();
-        if is_own(&file) {
+        if is_log_of(bot, &file) {
             found.push((entry.metadata()?.modified()?, file, entry.path()));
         }
     }

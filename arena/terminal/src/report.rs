@@ -81,6 +81,19 @@ pub fn fitted<const N: usize>(
     rows
 }
 
+/// The ranks, from 1, of values that are in order; equal ones share a rank.
+#[must_use]
+pub fn shared_ranks<T: PartialEq>(ordered: &[T]) -> Vec<usize> {
+    let mut ranks = Vec::with_capacity(ordered.len());
+    for (at, value) in ordered.iter().enumerate() {
+        ranks.push(match at.checked_sub(1) {
+            Some(before) if ordered[before] == *value => ranks[before],
+            _ => at + 1,
+        });
+    }
+    ranks
+}
+
 /// The lines of a table: a header and rows. Columns of figures are set to the right.
 pub fn table_lines(
     header: &[&str],

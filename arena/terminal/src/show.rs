@@ -534,7 +534,9 @@ fn quantiles(buckets: &Buckets) -> [String; 3] {
     times.map(|us| us.map_or_else(dash, time))
 }
 
-fn number(value: f64) -> String {
+/// A number of points, with a decimal only where it has one.
+#[must_use]
+pub fn number(value: f64) -> String {
     match value.fract() == 0.0 {
         true => format!("{value}"),
         false => format!("{value:.1}"),

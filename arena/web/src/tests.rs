@@ -143,6 +143,17 @@ impl Page {
         timeout(FAR_TOO_LONG, answered).await.unwrap().unwrap()
     }
 
+    /// With a tournament that has two games.
+    async fn with_games() -> Self {
+        let page = Self::new().await;
+        let name = page.tournament().await;
+        let tournament = page.site.store.tournament(name).await.unwrap().unwrap();
+        let games = [stored(0, &played(false)), stored(1, &played(true))];
+        let reported = page.site.store.report(tournament.id, games.into()).await;
+        assert_eq!(reported.unwrap().len(), 2);
+        page
+    }
+
     async fn get(&self, who: &Browser, path: &str) -> (StatusCode, String) {
         let request = Request::get(path).body(Body::empty()).unwrap();
         let answer = self.send(who, request).await;
@@ -903,12 +914,7 @@ fn addresses(page: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn every_address_on_every_page_holds_below_any_path() {
-    let page = Page::new().await;
-    let name = page.tournament().await;
-    let tournament = page.site.store.tournament(name).await.unwrap().unwrap();
-    let games = [stored(0, &played(false)), stored(1, &played(true))];
-    let reported = page.site.store.report(tournament.id, games.into()).await;
-    assert_eq!(reported.unwrap().len(), 2);
+    let page = Page::with_games().await;
     let mut eva = Browser::at("192.0.2.1");
     let at = page.begin(&mut eva, "othello").await.unwrap();
     page.until(&eva, &at, "It is your turn.").await;
@@ -1113,12 +1119,7 @@ async fn programs_that_have_an_answer_are_not_sent_it_again() {
 
 #[tokio::test]
 async fn the_chinese_pages_have_no_latin_word_but_names_and_notation() {
-    let page = Page::new().await;
-    let name = page.tournament().await;
-    let tournament = page.site.store.tournament(name).await.unwrap().unwrap();
-    let games = [stored(0, &played(false)), stored(1, &played(true))];
-    let reported = page.site.store.report(tournament.id, games.into()).await;
-    assert_eq!(reported.unwrap().len(), 2);
+    let page = Page::with_games().await;
     let mut eva = Browser::at("192.0.2.1");
     eva.language = Some("zh");
     let mut paths: Vec<String> = [

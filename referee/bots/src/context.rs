@@ -17,12 +17,12 @@ use referee::{
     Address, Bot, BotContainer, BotDial, BotSandbox, Cores, Excuses, Launch, MemoryGauge,
     MemoryOptions, Supervisor,
 };
-use referee_core::file_name;
 use tokio::runtime::Handle;
 
 use crate::{
     Entry, Reach, Trust,
     archive::{ArchiveCache, ArchiveHash, CacheError, UnpackedArchive},
+    log_name::log_name,
 };
 
 /// The settings that the processes of one bot are started with.
@@ -358,11 +358,7 @@ impl LaunchContext {
         };
         let archive = self.archive(entry)?;
         referee::folder_for_a_socket()?;
-        let name = file_name(&entry.name);
-        let log = match set {
-            0 => format!("{name}.log"),
-            set => format!("{name}-lot{set}.log"),
-        };
+        let log = log_name(&entry.name, set);
         Ok(LaunchTarget::Process(Box::new(Launch {
             program,
             arguments,

@@ -3,6 +3,8 @@
 
 use std::{env, io::Read as _, os::unix::fs::PermissionsExt as _, path::Path};
 
+use referee_sandbox::named_programs;
+
 use crate::open_input;
 
 /// The longest label.
@@ -85,21 +87,12 @@ fn compiled_for(head: &[u8]) -> Option<String> {
     Some(format!("linux-{known}"))
 }
 
-/// The program that the first line of a script names.
+/// The name of the program that runs a script, as its first line says.
 fn interpreter(head: &[u8]) -> Option<String> {
-    let line = head
-        .strip_prefix(b"#!")?
-        .split(|byte| *byte == b'\n')
-        .next()?;
-    let line = std::str::from_utf8(line).ok()?;
-    let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
-    let mut words = line.split_whitespace();
-    match name(words.next()?) {
-        env if env == "env" => words
-            .find(|word| !word.starts_with('-') && !word.contains('='))
-            .map(name),
-        program => Some(program),
-    }
+    let programs = named_programs(head);
+    let name = programs.last()?.file_name()?.to_str()?;
+    let is_known = programs.len() > 1 || name != "env";
+    is_known.then(|| name.to_owned())
 }
 
 #[cfg(test)]

@@ -2,15 +2,13 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, File},
-    io::Read as _,
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
 };
 
-/// So much of a script is its first line (`BINPRM_BUF_SIZE`), and so much of a compiled file is
-/// looked at.
-const FIRST_LINE: usize = 256;
+use crate::script::{first_line, head};
+
+/// So much of a compiled file is looked at.
 const HEAD: u64 = 64 << 10;
 
 /// Most interpreters that are scripts themselves.
@@ -23,7 +21,7 @@ const DEPTH: usize = 4;
 pub fn absent_interpreter(file: &Path, directory: &Path) -> Option<String> {
     let mut file = file.to_owned();
     for _ in 0..DEPTH {
-        let head = head(&directory.join(&file))?;
+        let head = head(&directory.join(&file), HEAD)?;
         let Some(interpreter) = interpreter(&head) else {
             let loader = loader(&head).filter(|loader| !loader.exists())?;
             return Some(format!(
@@ -61,7 +59,7 @@ pub fn absent_interpreter(file: &Path, directory: &Path) -> Option<String> {
 /// its interpreter, or of the last word after that.
 #[must_use]
 pub fn has_carriage_return(script: &Path) -> bool {
-    let line = head(script).and_then(|head| first_line(&head).map(<[u8]>::to_owned));
+    let line = head(script, HEAD).and_then(|head| first_line(&head).map(<[u8]>::to_owned));
     line.is_some_and(|line| line.ends_with(b"\r"))
 }
 
@@ -69,32 +67,9 @@ pub fn has_carriage_return(script: &Path) -> bool {
 #[must_use]
 pub fn without_returns(file: &Path) -> String {
     let file = file.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    let word = match file.chars().all(is_plain) {
-        true => file,
-        false => format!("'{}'", file.replace('\'', r"'\''")),
-    };
+    // No path has what can't be quoted: a zero.
+    let word = shlex::try_quote(&file).unwrap_or_default();
     format!(r"sed -i 's/\r$//' {word}")
-}
-
-fn head(file: &Path) -> Option<Vec<u8>> {
-    // A pipe would be waited for.
-    if !fs::metadata(file).ok()?.is_file() {
-        return None;
-    }
-    let mut head = Vec::new();
-    File::open(file)
-        .ok()?
-        .take(HEAD)
-        .read_to_end(&mut head)
-        .ok()?;
-    Some(head)
-}
-
-/// What follows `#!`.
-fn first_line(head: &[u8]) -> Option<&[u8]> {
-    let line = head.get(..FIRST_LINE).unwrap_or(head).strip_prefix(b"#!")?;
-    line.split(|byte| *byte == b'\n').next()
 }
 
 /// The interpreter that a first line names, as the kernel reads it.
@@ -141,6 +116,8 @@ fn loader(head: &[u8]) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn why(text: &[u8]) -> Option<String> {

@@ -38,6 +38,7 @@ mod plan;
 mod proc;
 mod program;
 mod sandbox;
+mod script;
 mod seccomp;
 mod secret;
 mod session;
@@ -55,6 +56,7 @@ pub use crate::{
     plan::{LeftProcess, ProgramEnd},
     program::Program,
     sandbox::{PrepareError, Reexec, Sandbox, SandboxError, SandboxMode},
+    script::named_programs,
     session::{PreparedSandbox, SandboxSession},
     walls::{CgroupVersion, Missing, Outer, Wall, Walls},
 };

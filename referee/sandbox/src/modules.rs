@@ -1,9 +1,7 @@
 //! Where a module of Python is that a program did not find.
 
 use std::{
-    env,
-    fs::{self, File},
-    io::Read as _,
+    env, fs,
     path::{Path, PathBuf},
 };
 
@@ -11,6 +9,7 @@ use crate::{
     packages::PackagePlace,
     program::Program,
     sandbox::search_path,
+    script::head,
     view::{Homes, VisibleSearch, start_folder},
 };
 
@@ -135,17 +134,7 @@ fn editable(packages: &Path, module: &str) -> Option<PathBuf> {
 }
 
 fn text(file: &Path) -> Option<String> {
-    // A pipe would be waited for.
-    if !fs::metadata(file).ok()?.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    File::open(file)
-        .ok()?
-        .take(LONGEST)
-        .read_to_string(&mut text)
-        .ok()?;
-    Some(text)
+    String::from_utf8(head(file, LONGEST)?).ok()
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::{
     machine::MACHINE,
     packages::{self, PackagePlace, Start},
     program::Program,
+    script::{head, named_programs},
     secret,
 };
 
@@ -808,6 +809,9 @@ fn says_what_to_run(folder: &Path) -> bool {
     NAMES.iter().any(|name| folder.join(name).is_file())
 }
 
+/// So much is read of a script, or of what an environment says of itself.
+const HEAD: u64 = 4096;
+
 /// The file that an environment of Python has (PEP 405).
 const ENVIRONMENT: &str = "pyvenv.cfg";
 
@@ -817,8 +821,8 @@ fn bases(program: &Path) -> Vec<PathBuf> {
     let Some((folder, name)) = program.parent().zip(program.file_name()) else {
         return Vec::new();
     };
-    let above = folder.parent().into_iter();
-    let Some(text) = above.map(|folder| head(&folder.join(ENVIRONMENT))).next() else {
+    let above = folder.parent();
+    let Some(text) = above.and_then(|above| head(&above.join(ENVIRONMENT), HEAD)) else {
         return Vec::new();
     };
     let text = String::from_utf8_lossy(&text).into_owned();
@@ -837,38 +841,9 @@ fn bases(program: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The beginning of a file; nothing where it can't be read.
-fn head(file: &Path) -> Vec<u8> {
-    use std::io::Read as _;
-    const MOST: u64 = 4096;
-    let mut head = Vec::new();
-    if fs::metadata(file).is_ok_and(|data| data.is_file())
-        && let Ok(opened) = fs::File::open(file)
-        && opened.take(MOST).read_to_end(&mut head).is_err()
-    {
-        head.clear();
-    }
-    head
-}
-
 /// The programs that the first line of a script names.
 fn interpreters(script: &Path) -> Vec<PathBuf> {
-    let head = head(script);
-    let line = head.split(|byte| *byte == b'\n').next();
-    let Some(line) = line.and_then(|line| line.strip_prefix(b"#!")) else {
-        return Vec::new();
-    };
-    let line = String::from_utf8_lossy(line).into_owned();
-    let mut words = line.split_whitespace();
-    let Some(first) = words.next() else {
-        return Vec::new();
-    };
-    let mut found = vec![PathBuf::from(first)];
-    if Path::new(first).file_name() == Some(OsStr::new("env")) {
-        let named = words.find(|word| !word.starts_with('-') && !word.contains('='));
-        found.extend(named.map(PathBuf::from));
-    }
-    found
+    head(script, HEAD).map_or_else(Vec::new, |head| named_programs(&head))
 }
 
 /// Files and folders in the system's settings that not everybody may read. A program that runs as

@@ -254,6 +254,8 @@ impl Bot {
         instance.playing.fetch_add(1, Ordering::Relaxed);
         let on_connection = connection.playing.clone();
         on_connection.fetch_add(1, Ordering::Relaxed);
+        // What follows reads a file of the process's cgroup.
+        drop(state);
         let proven = instance.proven.load(Ordering::Relaxed);
         let bot = self.clone();
         let process = instance.process.as_ref();

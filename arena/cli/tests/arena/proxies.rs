@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fantoccini::wd::WindowHandle;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{
@@ -421,6 +422,11 @@ fn a_proxy_that_cuts_off_who_is_silent_cuts_off_no_stream() {
     assert_eq!(proxy.count(|seen| &seen.cut), 0);
 }
 
+async fn switch_to(browser: &Browser, window: WindowHandle) {
+    let switched = browser.client.switch_to_window(window).await;
+    switched.unwrap();
+}
+
 #[test]
 fn seven_windows_that_can_be_seen_follow_one_game_and_a_hidden_one_keeps_no_stream() {
     let (_site, at) = arena_with_page("--concurrency 0");
@@ -438,32 +444,20 @@ fn seven_windows_that_can_be_seen_follow_one_game_and_a_hidden_one_keeps_no_stre
         let mut windows = vec![browser.client.window().await.unwrap()];
         for number in 1..7 {
             let window = browser.client.new_window(false).await.unwrap();
-            browser
-                .client
-                .switch_to_window(window.handle)
-                .await
-                .unwrap();
+            switch_to(&browser, window.handle).await;
             let opened = timeout(FAR_TOO_LONG, browser.open(&path)).await;
             assert!(opened.is_ok(), "window {number} hangs");
             windows.push(browser.client.window().await.unwrap());
         }
         for window in &windows {
-            browser
-                .client
-                .switch_to_window(window.clone())
-                .await
-                .unwrap();
+            switch_to(&browser, window.clone()).await;
             browser.run(&hides(false)).await;
             browser.until("it shows the game", &shows(2)).await;
         }
         let hint = browser.hint().await;
         browser.play(&hint).await;
         for window in &windows {
-            browser
-                .client
-                .switch_to_window(window.clone())
-                .await
-                .unwrap();
+            switch_to(&browser, window.clone()).await;
             browser.until("it shows the move", &shows(4)).await;
         }
         // Two connections are left for what the windows do.
@@ -471,10 +465,10 @@ fn seven_windows_that_can_be_seen_follow_one_game_and_a_hidden_one_keeps_no_stre
         // Those that are closed leave their places to others.
         let last = windows.pop().unwrap();
         for window in windows {
-            browser.client.switch_to_window(window).await.unwrap();
+            switch_to(&browser, window).await;
             browser.client.close_window().await.unwrap();
         }
-        browser.client.switch_to_window(last).await.unwrap();
+        switch_to(&browser, last).await;
         browser.until("it reads a stream", READS_A_STREAM).await;
         let one_left = wait_for_streams(&proxy, 1).await;
         assert!(one_left, "{}", proxy.count(|seen| &seen.open));

@@ -109,11 +109,9 @@ impl Scores {
 /// Contestants by their points, best first; equal sums share a rank.
 pub(super) fn in_order(mut ranks: Vec<ExamRank>) -> Vec<ExamRank> {
     ranks.sort_by(|a, b| b.marks.cmp(&a.marks).then(a.bot.cmp(&b.bot)));
-    for at in 0..ranks.len() {
-        ranks[at].rank = match at.checked_sub(1) {
-            Some(before) if ranks[before].marks == ranks[at].marks => ranks[before].rank,
-            _ => at as u64 + 1,
-        };
+    let marks: Vec<i64> = ranks.iter().map(|one| one.marks).collect();
+    for (one, rank) in ranks.iter_mut().zip(report::shared_ranks(&marks)) {
+        one.rank = rank as u64;
     }
     ranks
 }

@@ -238,25 +238,20 @@ fn together(all: &[Shown]) -> anyhow::Result<()> {
     };
     let mut bots: Vec<_> = bots.into_iter().collect();
     bots.sort_by_key(|(name, (points, _))| (Reverse(sum(points)), *name));
-    let half = |points: u64| match points % 2 {
-        0 => (points / 2).to_string(),
-        _ => format!("{}.5", points / 2),
-    };
+    let sums: Vec<u64> = bots.iter().map(|(_, (points, _))| sum(points)).collect();
+    let half = |points: u64| show::number(points as f64 / 2.0);
     let mut header = vec!["#".to_owned(), "bot".to_owned()];
     let names = all.iter().map(|shown| shorten(&shown.tournament.name, 12));
     header.extend(names.chain(["games".to_owned(), "points".to_owned()]));
-    let (mut rows, mut rank, mut last) = (Vec::new(), 0, None);
-    for (at, (name, (points, games))) in bots.iter().enumerate() {
-        // Equal points share a rank.
-        if last.replace(sum(points)) != Some(sum(points)) {
-            rank = at + 1;
-        }
+    let mut rows = Vec::new();
+    let ranked = report::shared_ranks(&sums).into_iter().zip(sums);
+    for ((rank, sum), (name, (points, games))) in ranked.zip(&bots) {
         let mut row = vec![rank.to_string(), shorten(name, report::LONGEST_NAME)];
         let each = points.iter().map(|points| match points {
             Some(points) => half(points.0.into()),
             None => "-".to_owned(),
         });
-        row.extend(each.chain([games.to_string(), half(sum(points))]));
+        row.extend(each.chain([games.to_string(), half(sum)]));
         rows.push(row);
     }
     let lines = |header: &[String], rows: &[Vec<String>]| {
