@@ -25,7 +25,7 @@ use arena_terminal::{
     Reporter, SeenOfRun, Written, move_limit, secrets::SEED, start_limit, worker_name,
 };
 use arena_tournament::{
-    Definition, FILLER, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, needs_own_deals,
+    Definition, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, needs_own_deals,
     parse_limit, read_openings, run, secret_root,
 };
 use clap::Args;
@@ -248,11 +248,9 @@ impl Settings {
             fouls: u32::MAX,
         };
         let definition = Definition {
-            game: self.kind.info().name.to_owned(),
             shape,
             deals,
             seatings,
-            setups: self.setups.clone(),
             limits: self.limits,
             memory_mib: self.memory_mib,
             sprt,
@@ -263,10 +261,8 @@ impl Settings {
                     ..SetAsideRule::default()
                 },
             },
-            filler: FILLER.to_owned(),
-            time: None,
-            kubernetes: None,
             directory: self.directory.clone(),
+            ..Definition::round_robin(self.kind.info().name, self.setups.clone())
         };
         let root = self.root.clone();
         Ok(Plan::new(definition, bots, root, &self.schemes)?)

@@ -8,6 +8,7 @@
 
 mod access;
 mod credit;
+mod pulse;
 mod running;
 mod serve;
 mod service;
@@ -16,6 +17,7 @@ mod storage;
 mod tournaments;
 
 pub use access::{AccessError, WorkerAccess};
+pub use pulse::Pulse;
 pub use serve::serve;
 pub use service::{Admitted, DispatchService, Examines, Replays, ServiceOptions};
 pub use storage::{OnCommit, Storage};

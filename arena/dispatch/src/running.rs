@@ -140,8 +140,26 @@ impl<S: Storage> RunningTournament<S> {
         plays_here: bool,
         name: impl Fn(SessionId) -> Option<String>,
     ) -> Option<String> {
-        let needed = self.needed(able, plays_here);
+        let needed = self.needed(able, plays_here).or_else(|| self.away());
         needed.or_else(|| self.dispatcher.stall().map(|stall| in_words(&stall, name)))
+    }
+
+    /// The bots that are away, in words that change once a minute.
+    fn away(&self) -> Option<String> {
+        let plan = self.dispatcher.plan();
+        let away = self.dispatcher.away().into_iter().take(MOST_NEEDS);
+        let words: Vec<String> = away
+            .map(|away| {
+                format!(
+                    "{}, which has been away for {} ({}); in {} its games are played without it",
+                    plan.name(away.entrant),
+                    minutes(away.since),
+                    away.why,
+                    minutes(away.left)
+                )
+            })
+            .collect();
+        (!words.is_empty()).then(|| words.join("; "))
     }
 
     fn needed(&self, able: &[Arc<Abilities>], plays_here: bool) -> Option<String> {
@@ -181,12 +199,16 @@ impl<S: Storage> RunningTournament<S> {
     }
 }
 
+/// A length of time in minutes.
+fn minutes(time: Duration) -> String {
+    match time.as_secs().div_ceil(60) {
+        0 | 1 => "1 minute".to_owned(),
+        many => format!("{many} minutes"),
+    }
+}
+
 /// The thing that a run waits for that has given out all of its work. It changes once a minute.
 fn in_words(stall: &RunStall, name: impl Fn(SessionId) -> Option<String>) -> String {
-    let minutes = |time: Duration| match time.as_secs().div_ceil(60) {
-        1 => "1 minute".to_owned(),
-        many => format!("{many} minutes"),
-    };
     let who = name(stall.session).unwrap_or_else(|| format!("session {}", stall.session));
     let games = match stall.games {
         1 => "1 game".to_owned(),

@@ -105,7 +105,7 @@ impl JoinedSession {
             // A lease that has run out may be known no more.
             ReportReply::Stale | ReportReply::NotHeld => self.status.stale += 1,
             // That is no fault of the worker.
-            ReportReply::Ended => {}
+            ReportReply::Ended | ReportReply::Away => {}
         }
     }
 

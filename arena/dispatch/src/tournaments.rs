@@ -31,7 +31,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Storage, credit::Allowed, running::RunningTournament};
+use crate::{Pulse, Storage, credit::Allowed, running::RunningTournament};
 
 /// Time between two questions to the store for what is to be played.
 const GLANCE: Duration = Duration::from_secs(1);
@@ -102,6 +102,10 @@ pub struct Tournaments<S: Storage> {
     changed: Arc<Notify>,
     /// A tournament is no longer played.
     ended: Notify,
+    /// The turns of [`supervise`](Self::supervise).
+    turns: Pulse,
+    /// The times at which the store said what is to be played.
+    reads: Pulse,
 }
 
 impl<S: Storage> Tournaments<S> {
@@ -125,6 +129,8 @@ impl<S: Storage> Tournaments<S> {
             trouble: Mutex::default(),
             changed: Arc::default(),
             ended: Notify::new(),
+            turns: Pulse::default(),
+            reads: Pulse::default(),
         }
     }
 
@@ -136,6 +142,16 @@ impl<S: Storage> Tournaments<S> {
     /// Rules by which work is handed out.
     pub const fn options(&self) -> &TournamentOptions {
         &self.options
+    }
+
+    /// The turns of the loop that begins and ends tournaments.
+    pub const fn turns(&self) -> &Pulse {
+        &self.turns
+    }
+
+    /// The times at which the store said what is to be played.
+    pub const fn reads(&self) -> &Pulse {
+        &self.reads
     }
 
     /// Does what people ask for until it is stopped; then nothing is played any more. What
@@ -153,6 +169,7 @@ impl<S: Storage> Tournaments<S> {
                     tokio::time::sleep(GLANCE / 10).await;
                 }
             }
+            self.turns.beat();
             for running in self.all() {
                 if running.dispatcher.is_over() {
                     self.end(&running, TournamentState::Over).await;
@@ -173,6 +190,7 @@ impl<S: Storage> Tournaments<S> {
                 return;
             }
         };
+        self.reads.beat();
         let wanted: BTreeSet<TournamentId> = queue.iter().map(|queued| queued.id).collect();
         let to_play = queue.iter().filter(|queued| queued.wish == Wish::Play);
         *self.wanted.lock() = to_play.map(|queued| queued.name.clone()).collect();
@@ -494,7 +512,7 @@ impl<S: Storage> Tournaments<S> {
             }
             let running = self.all_of(request);
             let expiry = running.iter();
-            let expiry = expiry.filter_map(|running| running.dispatcher.next_expiry());
+            let expiry = expiry.filter_map(|running| running.dispatcher.next_change());
             let expiry = match allowed {
                 Allowed::Nothing(until) => expiry.chain(until).min(),
                 _ => expiry.min(),
@@ -531,7 +549,9 @@ impl<S: Storage> Tournaments<S> {
         let reply = running.dispatcher.take(report, session, worker).await;
         match &reply {
             Ok(ReportReply::Accepted | ReportReply::Duplicate) => self.hear(None),
-            Ok(ReportReply::Stale | ReportReply::Ended | ReportReply::NotHeld) => {}
+            Ok(
+                ReportReply::Stale | ReportReply::Ended | ReportReply::NotHeld | ReportReply::Away,
+            ) => {}
             Err(error) => self.hear(Some(error)),
         }
         reply

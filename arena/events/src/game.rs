@@ -195,6 +195,26 @@ pub enum FoulName {
     Late,
 }
 
+/// Nothing answers at the address of a bot that has played: its games wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BotAwayEvent {
+    /// Its name.
+    pub bot: String,
+    /// What was found at its address.
+    pub detail: String,
+    /// Longest time for which its games wait, in microseconds.
+    pub left_us: u64,
+}
+
+/// A bot that was away has answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BotBackEvent {
+    /// Its name.
+    pub bot: String,
+    /// The time that it was away, in microseconds.
+    pub away_us: u64,
+}
+
 /// A bot takes no further part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BotSetAsideEvent {

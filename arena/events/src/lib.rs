@@ -55,6 +55,8 @@ pub enum Event {
     Move(game::MoveEvent),
     Game(game::GameEvent),
     Foul(game::FoulEvent),
+    BotAway(game::BotAwayEvent),
+    BotBack(game::BotBackEvent),
     BotSetAside(game::BotSetAsideEvent),
     Stopping(run::StoppingEvent),
     RunEnded(run::RunEndedEvent),

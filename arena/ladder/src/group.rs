@@ -103,6 +103,14 @@ pub struct Faults {
     pub fouls: u32,
 }
 
+impl Faults {
+    /// True if the entrant has lost every one of so many games by a foul of its own.
+    #[must_use]
+    pub const fn lose_all(&self, games: u32) -> bool {
+        games > 0 && self.starts.saturating_add(self.fouls) >= games
+    }
+}
+
 /// The score of a group that has been played from every seating.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupScore {

@@ -5,6 +5,7 @@
 
 mod adviser;
 mod export;
+mod health;
 mod kubernetes;
 mod page;
 mod pods;

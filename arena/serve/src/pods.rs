@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::SystemTime};
 
-use arena_dispatch::{Tournaments, WithPods};
+use arena_dispatch::{Pulse, Tournaments, WithPods};
 use arena_kubernetes::{
     Controller, LARGEST_SETTINGS, PodTournament, Settings, TournamentSource, WantedTournaments,
 };
@@ -33,12 +33,14 @@ pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Settings> {
 pub(crate) async fn controller(
     settings: Settings,
     tournaments: Arc<Tournaments<Store>>,
+    turns: Arc<Pulse>,
 ) -> anyhow::Result<Controller<Playing>> {
     let client = client().await?;
     let playing = Playing {
         tournaments,
         settings: settings.clone(),
         ids: Mutex::default(),
+        turns,
     };
     let now = || unix_ms(SystemTime::now()) / 1000;
     let controller = Controller::new(client, settings, Arc::new(playing), Box::new(now));
@@ -79,10 +81,13 @@ pub(crate) struct Playing {
     settings: Settings,
     /// The tournaments that the controller has been told of, by key.
     ids: Mutex<BTreeMap<String, TournamentId>>,
+    /// The times at which the controller has asked.
+    turns: Arc<Pulse>,
 }
 
 impl TournamentSource for Playing {
     fn wanted(&self) -> Option<WantedTournaments> {
+        self.turns.beat();
         let games = |dispatcher: &Dispatcher<_>| games(&self.settings, dispatcher);
         let told = self.tournaments.with_pods(&games, MOST_MATCHES)?;
         let tournaments: Vec<(TournamentId, PodTournament)> = told

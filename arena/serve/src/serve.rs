@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::Context as _;
 use arena_dispatch::{
-    Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, WorkerAccess, serve,
+    Examines, Pulse, Replays, ServiceOptions, TournamentOptions, Tournaments, WorkerAccess, serve,
 };
 use arena_kubernetes::Settings;
 use arena_store::Store;
@@ -27,10 +27,14 @@ use referee_worker::{Abilities, Stop, WorkerGroup, WorkerIdentity};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    health::{self, Health},
     page::{self, Page},
     pods,
 };
 
+/// Longest time in which the server of a store that is started together with the arena can be
+/// reached.
+const SERVER_STARTS_WITHIN: Duration = Duration::from_secs(60);
 /// Largest number of workers.
 const WORKERS: usize = 20_000;
 
@@ -46,21 +50,33 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
     let listener = tokio::net::TcpListener::bind(args.listen).await;
     let listener = listener.or_else(|error| usage(format!("--listen {}: {error}", args.listen)))?;
     let address = listener.local_addr()?;
+    let probes = health::listen(args.health).await?;
     let page = page::listen(&args.page)?;
-    let store = args.store.open().await?;
+    let store = args.store.open_within(SERVER_STARTS_WITHIN).await?;
     let stop = stop::on_signals(Some(args.grace))?;
     let hub = page.as_ref().map(|page| page.hub.clone());
     let tournaments = Arc::new(tournaments(args, store.clone(), hub, &stop)?);
+    let turns = Arc::new(Pulse::default());
+    if let Some(listener) = probes {
+        let health = Health {
+            tournaments: tournaments.clone(),
+            cluster: turns.clone(),
+        };
+        health.serve(listener);
+    }
     let settings = args.kubernetes.as_ref();
     let settings = settings.map(|file| pods::settings(file.as_deref()));
     let settings = settings.transpose()?;
     if let Some(metrics) = metrics {
         metrics.serve()?;
         let settings = settings.clone().unwrap_or_default();
-        tokio::spawn(count(store.clone(), tournaments.clone(), settings));
+        let certificates = [args.tls.certificate(), args.metrics.certificate()];
+        let certificates = certificates.into_iter().flatten().cloned();
+        let (store, tournaments) = (store.clone(), tournaments.clone());
+        tokio::spawn(count(store, tournaments, settings, certificates.collect()));
     }
     let cluster = match settings {
-        Some(settings) => Some(pods::controller(settings, tournaments.clone()).await?),
+        Some(settings) => Some(pods::controller(settings, tournaments.clone(), turns).await?),
         None => None,
     };
     let shares = file_shares(args, page.is_some())?;
@@ -259,11 +275,18 @@ impl Observer for Observers {
     }
 }
 
-/// Keeps the metrics of workers as the store has them, and of what is left to be played.
-async fn count(store: Store, tournaments: Arc<Tournaments<Store>>, settings: Settings) {
+/// Keeps the metrics of workers as the store has them, of what is left to be played, and of when
+/// certificates end: their files may change.
+async fn count(
+    store: Store,
+    tournaments: Arc<Tournaments<Store>>,
+    settings: Settings,
+    certificates: Vec<PathBuf>,
+) {
     let mut known = BTreeSet::new();
     loop {
         tokio::time::sleep(Duration::from_secs(2)).await;
+        metrics::certificates(&certificates);
         metrics::left(&pods::chunks_left(&settings, &tournaments), &mut known);
         match store.sessions().await {
             Ok(sessions) => metrics::workers(&sessions),

@@ -30,6 +30,24 @@ pub struct ScoredGroup {
     pub score: GroupScore,
 }
 
+impl ScoredGroup {
+    /// True if an entrant has begun a game of it.
+    #[must_use]
+    pub fn is_answered_by(&self, entrant: Entrant) -> bool {
+        let places = self.lineup.iter().zip(&self.score.faults);
+        let mut own = places.filter(|(who, _)| **who == Some(entrant));
+        own.any(|(_, faults)| faults.starts < self.score.games)
+    }
+
+    /// True if an entrant has lost every game of it by a foul of its own.
+    #[must_use]
+    pub fn is_failed_by(&self, entrant: Entrant) -> bool {
+        let places = self.lineup.iter().zip(&self.score.faults);
+        let mut own = places.filter(|(who, _)| **who == Some(entrant));
+        own.any(|(_, faults)| faults.lose_all(self.score.games))
+    }
+}
+
 /// The first foul of an entrant, in order of group and seating.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstFoul {

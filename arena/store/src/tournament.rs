@@ -436,6 +436,21 @@ impl Store {
         .await
     }
 
+    /// Changes the definition of a tournament, which is not being played.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`]; the database fails.
+    pub async fn set_definition(&self, id: TournamentId, to: &Value) -> Result<(), StoreError> {
+        self.change_tournament(
+            sqlx::query("UPDATE tournaments SET definition = $2 WHERE id = $1")
+                .bind(id.0)
+                .bind(to.to_string()),
+            id,
+        )
+        .await
+    }
+
     /// Says before or after which others a tournament is played.
     ///
     /// # Errors

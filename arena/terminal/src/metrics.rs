@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
     time::Duration,
 };
 
@@ -12,7 +13,7 @@ use metrics::{
     Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
-use referee_net::{PageBounds, ServerTls, serve_page};
+use referee_net::{PageBounds, ServerTls, TextPage, certificate_end, serve_pages};
 use referee_worker::Buckets;
 use tokio::net::TcpListener;
 
@@ -28,6 +29,8 @@ const WORKER_RUNNING: &str = "arena_worker_games_running";
 const WORKER_GAMES: &str = "arena_worker_games_total";
 const WORKER_REFUSED: &str = "arena_worker_games_refused_total";
 const WORKER_LATENESS: &str = "arena_worker_lateness_seconds";
+const AWAY: &str = "arena_bot_away";
+const CERTIFICATE: &str = "arena_certificate_expiry_timestamp_seconds";
 const COMMIT: &str = "arena_store_commit_seconds";
 
 /// Bounds of the buckets that times are counted in, in seconds.
@@ -55,8 +58,8 @@ pub fn serve(listener: TcpListener, tls: Option<ServerTls>) -> anyhow::Result<()
         }
     });
     let bounds = PageBounds::default();
-    let render = move || figures.render();
-    tokio::spawn(serve_page(listener, tls, bounds, "/metrics", render));
+    let render = move |_: &str| TextPage::Ok(figures.render());
+    tokio::spawn(serve_pages(listener, tls, bounds, &["/metrics"], render));
     describe_counter!(GAMES, "Games played, by game and by how they ended.");
     describe_gauge!(RUNNING, "Games that are being played.");
     describe_gauge!(
@@ -78,6 +81,15 @@ pub fn serve(listener: TcpListener, tls: Option<ServerTls>) -> anyhow::Result<()
         COMMIT,
         Unit::Seconds,
         "How long a commit of the store took."
+    );
+    describe_gauge!(
+        CERTIFICATE,
+        Unit::Seconds,
+        "When a certificate that is served ends, in seconds since 1970, by file."
+    );
+    describe_gauge!(
+        AWAY,
+        "1 for a bot that runs as a service and is away, so that its games wait."
     );
     describe_gauge!(WORKERS, "Processes of workers that are connected.");
     describe_gauge!(WORKER_RUNNING, "Games that a worker is playing.");
@@ -126,6 +138,25 @@ pub fn left(tournaments: &[(String, u64)], before: &mut BTreeSet<String>) {
         gauge!(LEFT, "tournament" => name.clone()).set(*chunks as f64);
     }
     *before = now;
+}
+
+/// Records when the certificates of these files end.
+pub fn certificates(files: &[PathBuf]) {
+    for file in files {
+        if let Some(end) = certificate_end(file) {
+            let file = file.display().to_string();
+            gauge!(CERTIFICATE, "file" => file).set(end as f64);
+        }
+    }
+}
+
+/// A bot of a tournament is away, or has come back.
+pub fn away(tournament: Option<&str>, bot: &str, is_away: bool) {
+    let labels = [
+        ("tournament", tournament.unwrap_or_default().to_owned()),
+        ("bot", bot.to_owned()),
+    ];
+    gauge!(AWAY, &labels).set(f64::from(u8::from(is_away)));
 }
 
 /// A game has ended.

@@ -55,6 +55,12 @@ impl MetricsAt {
         }
     }
 
+    /// The certificate that is shown, if one is.
+    #[must_use]
+    pub const fn certificate(&self) -> Option<&PathBuf> {
+        self.metrics_tls_cert.as_ref()
+    }
+
     fn tls(&self) -> anyhow::Result<Option<ServerTls>> {
         let (Some(certificate), Some(key)) = (&self.metrics_tls_cert, &self.metrics_tls_key) else {
             return Ok(None);

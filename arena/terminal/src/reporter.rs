@@ -196,6 +196,19 @@ impl Observer for Reporter {
                 }
                 self.seen.lock().first_fouls.insert(bot.to_owned(), lies);
             }
+            RunEvent::Away { bot, away } => {
+                self.print(|| events::away(bot, away));
+                self.note(&show::away(bot, away));
+                metrics::away(tournament, bot, true);
+            }
+            RunEvent::Back { bot, after } => {
+                self.print(|| events::back(bot, after));
+                self.note(&format!(
+                    "{bot} is back after {}; its games go on",
+                    show::whole_seconds(after)
+                ));
+                metrics::away(tournament, bot, false);
+            }
             RunEvent::SetAside { bot, set_aside } => {
                 tracing::info!(bot, why = %set_aside.why, "set aside");
                 self.print(|| Event::BotSetAside(events::set_aside(bot, set_aside)));

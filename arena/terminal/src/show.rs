@@ -10,7 +10,7 @@ use arena_ladder::{
     sprt::Decision,
     standings::{EntrantRow, Meeting},
 };
-use arena_tournament::{Snapshot, TestProgress, Warning, events};
+use arena_tournament::{AwayBot, Snapshot, TestProgress, Warning, events};
 use arena_words::{FoulWords, figures, warning};
 use owo_colors::OwoColorize as _;
 use referee_core::{Language, shorten};
@@ -324,6 +324,21 @@ pub fn set_aside(name: &str, aside: &SetAside) -> String {
         false => "",
     };
     format!("{name} is set aside: {}{annulled}", aside.why)
+}
+
+/// The words for a bot at whose address nothing answers.
+pub fn away(name: &str, away: &AwayBot) -> String {
+    format!(
+        "{name} is away ({}): its games wait for it, at most {}",
+        away.why,
+        whole_seconds(away.left)
+    )
+}
+
+/// A length of time in whole seconds, as in `1m 30s`.
+pub fn whole_seconds(time: Duration) -> String {
+    let seconds = (time.as_secs_f64().ceil() as u64).max(1);
+    humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
 /// Prints the counts beside the results.

@@ -1,13 +1,20 @@
 //! Which store a verb is about.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use arena_store::{Store, StoreTlsFiles, Tournament};
+use arena_store::{Cure, Store, StoreTlsFiles, Tournament};
 use clap::Args;
 use referee_cli::usage;
 use referee_net::ClientFiles;
+use tokio::time::Instant;
 
 use crate::secrets::STORE;
+
+/// Pause before a server is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Which store.
 #[derive(Args)]
@@ -40,6 +47,24 @@ impl StoreAt {
             .or_else(|error| usage(format!("--store: {error}")))
     }
 
+    /// The same, for a program that is started together with the server of the store: it waits so
+    /// long for a server that can't be reached yet.
+    pub async fn open_within(&self, time: Duration) -> anyhow::Result<Store> {
+        let until = Instant::now() + time;
+        while self.is_server() && Instant::now() < until {
+            self.check_tls_files()?;
+            match Store::open(&self.url).await {
+                Ok(store) => return Ok(store),
+                Err(error) if error.cure() == Cure::Server => {
+                    tracing::warn!(%error, "the store can't be opened yet; trying again");
+                }
+                Err(error) => return usage(format!("--store: {error}")),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        self.open().await
+    }
+
     /// Opens it, and makes none.
     pub async fn open_existing(&self) -> anyhow::Result<Store> {
         if let Some(store) = self.open_if_there().await? {
@@ -70,9 +95,14 @@ impl StoreAt {
         checked.or_else(|error| usage(format!("--store: {error}")))
     }
 
+    fn is_server(&self) -> bool {
+        let mut schemes = ["postgres://", "postgresql://"].into_iter();
+        schemes.any(|scheme| self.url.starts_with(scheme))
+    }
+
     /// The files that it has on this machine, whether they are there or not.
     pub fn files(&self) -> Vec<PathBuf> {
-        if self.url.starts_with("postgres://") || self.url.starts_with("postgresql://") {
+        if self.is_server() {
             // Whoever has the key may open the store.
             let files = StoreTlsFiles::of_url(&self.url).ok();
             let identity = files.and_then(|files| files.identity);

@@ -2,12 +2,15 @@
 //! definition, which the store keeps.
 
 use std::{
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt, schedule::MOST_ENTRANTS};
+use arena_ladder::{
+    Entrant, Field, ScheduleShape, Seatings, SetAsideRule, Sprt, schedule::MOST_ENTRANTS,
+};
 use arena_store::{BotRow, NewEntrant, NewTournament, Store, Tournament};
 use referee_bots::{Entry, EntryError, Schemes, is_of_a_name, read_input_text, read_stream_text};
 use referee_core::{GameKind, Limits, Root, expected_words, is_printable, printable};
@@ -22,6 +25,10 @@ use crate::{
 
 /// The deals of a match between any two, if nobody says how many.
 pub const DEALS: u64 = 10;
+/// Longest time that a bot of a tournament which runs as a service may be away, if nobody says it.
+pub const AWAY: Duration = Duration::from_secs(600);
+/// The same in a match, in front of which a person sits.
+const AWAY_IN_MATCH: Duration = Duration::from_secs(60);
 /// The bot that takes seats which nobody has, if nobody says which.
 pub const FILLER: &str = "house:random";
 
@@ -55,7 +62,7 @@ struct DefinitionFile {
     #[serde(default, skip_serializing_if = "is_default")]
     stop: StopTable,
     #[serde(default, skip_serializing_if = "is_default")]
-    set_aside: SetAsideRule,
+    set_aside: SetAsideTable,
     #[serde(skip_serializing)]
     run: Option<RunTable>,
     bots: Vec<BotTable>,
@@ -76,6 +83,32 @@ struct LimitsTable {
 struct StopTable {
     sprt: Option<Sprt>,
     time: Option<String>,
+}
+
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SetAsideTable {
+    starts: Option<u32>,
+    fouls: Option<u32>,
+    away: Option<String>,
+}
+
+impl SetAsideTable {
+    fn rule(&self) -> SetAsideRule {
+        let standard = SetAsideRule::default();
+        SetAsideRule {
+            starts: self.starts.unwrap_or(standard.starts),
+            fouls: self.fouls.unwrap_or(standard.fouls),
+        }
+    }
+
+    /// Longest time that a bot may be away; none at all is a length of time here.
+    fn away(&self) -> Result<Duration, TournamentError> {
+        match self.away.as_deref() {
+            Some("0" | "0s") => Ok(Duration::ZERO),
+            text => Ok(time("set_aside.away", text)?.unwrap_or(AWAY)),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -129,6 +162,12 @@ pub struct Definition {
     pub sprt: Option<Sprt>,
     /// The rule that says when a bot that fails is set aside.
     pub patience: SetAsideRule,
+    /// Longest time that a bot which runs as a service may be away, all its absences together.
+    #[serde(default = "standard_away", skip_serializing_if = "is_standard_away")]
+    pub away: Duration,
+    /// Of bots that were readmitted the number of failed deals that are not held against them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub readmitted: BTreeMap<Entrant, u64>,
     /// The SPEC of the bot in the seats that no entrant has.
     pub filler: String,
     /// Longest time of a run: after it the run stops as if it had been asked to.
@@ -314,7 +353,9 @@ impl DefinitionFile {
             limits,
             memory_mib,
             sprt: self.stop.sprt,
-            patience: self.set_aside,
+            patience: self.set_aside.rule(),
+            away: self.set_aside.away()?,
+            readmitted: BTreeMap::new(),
             filler,
             time: time("stop.time", self.stop.time.as_deref())?,
             directory: context.directory.to_owned(),
@@ -503,6 +544,8 @@ impl Definition {
             memory_mib: None,
             sprt: None,
             patience: SetAsideRule::default(),
+            away: AWAY_IN_MATCH,
+            readmitted: BTreeMap::new(),
             filler: FILLER.to_owned(),
             time: None,
             directory: ".".into(),
@@ -558,7 +601,10 @@ impl Definition {
                 sprt: self.sprt,
                 time: self.time.map(text),
             },
-            set_aside: SetAsideRule::default(),
+            set_aside: SetAsideTable {
+                away: unless(self.away, AWAY),
+                ..SetAsideTable::default()
+            },
             run: None,
             bots: bots.collect(),
         };
@@ -652,11 +698,20 @@ impl Definition {
             deals: self.deals,
             sprt: self.sprt,
             set_aside: self.patience,
+            readmitted: self.readmitted.clone(),
             chance,
         };
         arena_ladder::schedule::schedule(&field, &self.shape)
             .or_else(|error| usage(error.to_string()))
     }
+}
+
+const fn standard_away() -> Duration {
+    AWAY
+}
+
+fn is_standard_away(away: &Duration) -> bool {
+    *away == AWAY
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -7,8 +7,8 @@ use arena_events::{
     Event,
     figures::{BotFigures, EndingCounts, FiguresEvent, TimeFigures},
     game::{
-        BotSetAsideEvent, FoulEvent, FoulEvidence, FoulName, GameEvent, GameFoul, GameKey,
-        GameStartedEvent, MoveEvent, SetAsideCause,
+        BotAwayEvent, BotBackEvent, BotSetAsideEvent, FoulEvent, FoulEvidence, FoulName, GameEvent,
+        GameFoul, GameKey, GameStartedEvent, MoveEvent, SetAsideCause,
     },
     run::{EloModel, RunBot, RunLimits, RunSeatings, RunShape, RunSprt},
     schedule::{MatchPlayer, ScheduleMatch, ScheduleRound},
@@ -32,7 +32,7 @@ use referee_core::{Foul, FoulKind, Limits};
 use referee_games::game_name;
 use referee_worker::{Buckets, lease::LiveUpdate};
 
-use crate::{EndedGame, FoulNotice, Snapshot, TestProgress, Warning, snapshot::by_seat};
+use crate::{AwayBot, EndedGame, FoulNotice, Snapshot, TestProgress, Warning, snapshot::by_seat};
 
 /// Microseconds; as many as fit where there are more.
 #[must_use]
@@ -90,6 +90,25 @@ pub fn first_foul(notice: &FoulNotice<'_>, tournament: Option<&str>) -> Event {
         seat: notice.foul.seat.index() as u8,
         foul: evidence(&notice.foul.foul),
         record: record(notice.game),
+    })
+}
+
+/// A bot at whose address nothing answers.
+#[must_use]
+pub fn away(bot: &str, away: &AwayBot) -> Event {
+    Event::BotAway(BotAwayEvent {
+        bot: bot.to_owned(),
+        detail: away.why.clone(),
+        left_us: us(away.left),
+    })
+}
+
+/// A bot that has come back after so long.
+#[must_use]
+pub fn back(bot: &str, after: Duration) -> Event {
+    Event::BotBack(BotBackEvent {
+        bot: bot.to_owned(),
+        away_us: us(after),
     })
 }
 

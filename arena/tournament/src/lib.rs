@@ -18,6 +18,7 @@ mod moves;
 mod observe;
 mod on_kubernetes;
 mod plan;
+mod readmit;
 mod reported;
 mod results;
 mod run;
@@ -31,11 +32,11 @@ use std::time::SystemTime;
 
 pub use clock::WallClock;
 pub use definition::{
-    Context, DEALS, Definition, FILLER, On, Planned, chance, find_game, needs_own_deals,
+    AWAY, Context, DEALS, Definition, FILLER, On, Planned, chance, find_game, needs_own_deals,
     parse_limit, read_openings,
 };
 pub use dispatch::{
-    DispatchOptions, Dispatcher, HoldTime, LEASE, Lapse, LostLease, NotHeld, OpenMatch,
+    AwayBot, DispatchOptions, Dispatcher, HoldTime, LEASE, Lapse, LostLease, NotHeld, OpenMatch,
     RunCounters, RunStall, WaitingLineup, persist,
 };
 pub use error::TournamentError;
@@ -46,6 +47,7 @@ pub use moves::export_moves;
 pub use observe::{EndedGame, FoulNotice, Observer, RunEvent, Silent};
 pub use on_kubernetes::{Isolation, OnKubernetes};
 pub use plan::{Plan, PlannedBot, filler_name, game_id, secret_root};
+pub use readmit::readmit;
 pub use results::{MemoryResults, Results, ResultsAnswer, StoredResults};
 pub use run::{RunEnd, RunOptions, RunSummary, count_commits, run, run_stored};
 pub use setups::{Setups, openings};

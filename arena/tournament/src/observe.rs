@@ -8,6 +8,8 @@ use arena_store::GameRow;
 use referee_core::SeatFoul;
 use referee_worker::lease::LiveUpdate;
 
+use crate::dispatch::AwayBot;
+
 /// Is told what happens in a run. It must not block: games wait for it.
 pub trait Observer: Send + Sync {
     /// Takes an event.
@@ -39,6 +41,20 @@ pub enum RunEvent<'a> {
     Game(&'a EndedGame),
     /// A bot has committed its first foul of the tournament.
     FirstFoul(FoulNotice<'a>),
+    /// Nothing answers at the address of a bot that has played: its games wait.
+    Away {
+        /// Its name.
+        bot: &'a str,
+        /// What was found, and for how long it is waited for.
+        away: &'a AwayBot,
+    },
+    /// A bot that was away has answered.
+    Back {
+        /// Its name.
+        bot: &'a str,
+        /// The time that it was away.
+        after: Duration,
+    },
     /// A bot takes no further part.
     SetAside {
         /// Its name.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use arena_ladder::{Entrant, Lineup, Schedule};
 use arena_store::{NewEntrant, Tournament};
-use referee_bots::{BotOptions, Entry, Schemes};
+use referee_bots::{BotOptions, Entry, Schemes, Trust};
 use referee_core::{Dice, GameKind, Root, Seed};
 use referee_worker::{
     Abilities, Need,
@@ -119,6 +119,13 @@ impl Plan {
     /// Names of the bots, by number.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.bots.iter().map(|bot| &*bot.entry.name)
+    }
+
+    /// The bots that run as services: somebody else starts them.
+    pub(crate) fn services(&self) -> impl Iterator<Item = Entrant> {
+        let bots = Entrant::all(self.bots.len() as u32).zip(&self.bots);
+        let services = bots.filter(|(_, bot)| bot.entry.launcher().trust() == Trust::Remote);
+        services.map(|(entrant, _)| entrant)
     }
 
     /// Everybody who may play, with the bot that fills seats.

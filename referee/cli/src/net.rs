@@ -108,6 +108,12 @@ pub struct BotDialArgs {
 }
 
 impl TlsListenArgs {
+    /// The certificate that is shown, if one is.
+    #[must_use]
+    pub const fn certificate(&self) -> Option<&PathBuf> {
+        self.tls_cert.as_ref()
+    }
+
     /// Reads the files, if there are to be any.
     ///
     /// # Errors

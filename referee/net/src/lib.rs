@@ -19,6 +19,8 @@ pub use budget::{Budget, Budgeted};
 pub use dial::{BadTarget, DialError, DialOptions, Target, channel, channel_through};
 pub use gate::Gate;
 pub use listen::{Bounds, Incoming, Peer, incoming, incoming_from, incoming_http_1};
-pub use page::{PageBounds, serve_page};
-pub use tls::{ClientFiles, ClientTls, PeerCertificate, ServerTls, TlsError, TlsFiles};
+pub use page::{PageBounds, TextPage, serve_pages};
+pub use tls::{
+    ClientFiles, ClientTls, PeerCertificate, ServerTls, TlsError, TlsFiles, certificate_end,
+};
 pub use token::{Bearer, Token, TokenError, TokenFile, TokenHash};

@@ -1,4 +1,4 @@
-//! One page of text over HTTP/1.1 within bounds, such as the metrics that Prometheus fetches. A
+//! A few pages of text over HTTP/1.1 within bounds, such as the metrics that Prometheus fetches. A
 //! connection is for one request: none is kept open between two.
 
 use std::{convert::Infallible, pin::pin, sync::Arc, time::Duration};
@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::{listen::incoming_http_1, tls::ServerTls};
 
-/// Bounds of the listener of a page.
+/// Bounds of the listener of pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageBounds {
     /// Most connections that are open at once, with those whose handshake is under way. Further
@@ -47,16 +47,25 @@ impl Default for PageBounds {
     }
 }
 
-/// Serves the text that `render` makes, at this path and nowhere else. It does so until it is
-/// dropped, and its connections with it. `render` may block.
-pub async fn serve_page<R>(
+/// A page of text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextPage {
+    /// With the status 200.
+    Ok(String),
+    /// With the status 503: what is asked for is not available now.
+    Unavailable(String),
+}
+
+/// Serves the text that `render` makes of a path, at these paths and nowhere else. It does so until
+/// it is dropped, and its connections with it. `render` may block.
+pub async fn serve_pages<R>(
     listener: TcpListener,
     tls: Option<ServerTls>,
     bounds: PageBounds,
-    path: &'static str,
+    paths: &'static [&'static str],
     render: R,
 ) where
-    R: Fn() -> String + Send + Sync + 'static,
+    R: Fn(&str) -> TextPage + Send + Sync + 'static,
 {
     let render = Arc::new(render);
     let mut http = http1::Builder::new();
@@ -70,14 +79,14 @@ pub async fn serve_page<R>(
     while let Some(stream) = incoming.next().await {
         while connections.try_join_next().is_some() {}
         let render = render.clone();
-        let service = service_fn(move |request| answer(request, path, render.clone()));
+        let service = service_fn(move |request| answer(request, paths, render.clone()));
         let serving = http.serve_connection(TokioIo::new(stream), service);
         let within = bounds.request;
         connections.spawn(async move {
             match timeout(within, serving).await {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::debug!(%error, path, "a request has failed"),
-                Err(_) => tracing::debug!(?within, path, "a request took too long"),
+                Ok(Err(error)) => tracing::debug!(%error, ?paths, "a request has failed"),
+                Err(_) => tracing::debug!(?within, ?paths, "a request took too long"),
             }
         });
     }
@@ -85,16 +94,17 @@ pub async fn serve_page<R>(
 
 async fn answer<R>(
     request: Request<Incoming>,
-    path: &'static str,
+    paths: &'static [&'static str],
     render: Arc<R>,
 ) -> Result<Response<String>, Infallible>
 where
-    R: Fn() -> String + Send + Sync + 'static,
+    R: Fn(&str) -> TextPage + Send + Sync + 'static,
 {
-    if request.uri().path() != path {
-        let words = format!("nothing is here; expected {path}\n");
+    let asked = request.uri().path();
+    let Some(path) = paths.iter().find(|path| **path == asked) else {
+        let words = format!("nothing is here; expected {}\n", paths.join(" or "));
         return Ok(text(StatusCode::NOT_FOUND, words));
-    }
+    };
     if ![Method::GET, Method::HEAD].contains(request.method()) {
         let words = "expected GET\n".to_owned();
         let mut refused = text(StatusCode::METHOD_NOT_ALLOWED, words);
@@ -102,8 +112,9 @@ where
         refused.headers_mut().insert(ALLOW, allowed);
         return Ok(refused);
     }
-    Ok(match spawn_blocking(move || render()).await {
-        Ok(page) => text(StatusCode::OK, page),
+    Ok(match spawn_blocking(move || render(path)).await {
+        Ok(TextPage::Ok(page)) => text(StatusCode::OK, page),
+        Ok(TextPage::Unavailable(page)) => text(StatusCode::SERVICE_UNAVAILABLE, page),
         Err(error) => {
             tracing::warn!(%error, path, "could not make the page");
             text(StatusCode::INTERNAL_SERVER_ERROR, String::new())

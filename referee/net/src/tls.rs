@@ -254,6 +254,15 @@ impl PeerCertificate {
     }
 }
 
+/// The time at which the first certificate of a PEM file ends, in seconds since 1970; none where
+/// the file has none that can be read.
+#[must_use]
+pub fn certificate_end(file: &Path) -> Option<i64> {
+    let certificate = CertificateDer::pem_file_iter(file).ok()?.next()?.ok()?;
+    let (_, certificate) = X509Certificate::from_der(&certificate).ok()?;
+    Some(certificate.validity().not_after.timestamp())
+}
+
 /// A host without the brackets of an IPv6 address.
 pub(crate) fn bare(host: &str) -> &str {
     let inner = host

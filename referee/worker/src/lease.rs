@@ -193,6 +193,9 @@ pub enum ReportReply {
     /// It is not taken: the session does not have the lease that it names, or the game is not one
     /// of that lease.
     NotHeld,
+    /// It is not taken: nothing answered at the address of a bot, and the game is played when the
+    /// bot is back.
+    Away,
 }
 
 /// A lease that a worker has done with.

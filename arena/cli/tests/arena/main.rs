@@ -8,6 +8,7 @@
 )]
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod away;
 mod beside;
 mod bot_deaths;
 mod browser;

@@ -4,6 +4,7 @@ use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::Arc,
+    time::SystemTime,
 };
 
 use tokio_rustls::rustls::{
@@ -59,10 +60,15 @@ fn metrics_over_tls_are_for_those_with_a_certificate() {
     let mut text = String::new();
     let is_served = || {
         text = fetched(&site.arena, address, Some("prometheus")).unwrap_or_default();
-        text.contains("arena_workers_connected 0")
+        text.contains("arena_workers_connected 0") && text.contains("arena_certificate")
     };
     wait_until_or("metrics are served", || site.log(), is_served);
     assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+    let end = "arena_certificate_expiry_timestamp_seconds{file=\"tls/localhost.pem\"} ";
+    let (_, end) = text.split_once(end).unwrap_or_else(|| panic!("{text}"));
+    let end: f64 = end.lines().next().unwrap().parse().unwrap();
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    assert!(end > now.unwrap().as_secs_f64(), "{end}");
     fetched(&site.arena, address, None).unwrap_err();
     let mut plain = TcpStream::connect(address).unwrap();
     plain.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();

@@ -245,6 +245,7 @@ impl Arena {
             ReportReply::Stale => "stale",
             ReportReply::Ended => "ended",
             ReportReply::NotHeld => "not held",
+            ReportReply::Away => "away",
         })
     }
 

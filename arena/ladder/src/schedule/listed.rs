@@ -52,6 +52,8 @@ struct ListedEntrant {
     /// Number of deals that are scheduled for it.
     planned: u64,
     aside: Option<SetAsideReason>,
+    /// Number of failed deals that are not held against it.
+    forgiven: u64,
 }
 
 impl Listed {
@@ -59,6 +61,11 @@ impl Listed {
         let mut entrants = vec![ListedEntrant::default(); field.entrants as usize];
         for entrant in rounds.iter().flatten().flatten().flatten() {
             entrants[entrant.index()].planned += rules.deals;
+        }
+        for (entrant, deals) in &field.readmitted {
+            if let Some(listed) = entrants.get_mut(entrant.index()) {
+                listed.forgiven = *deals;
+            }
         }
         Self {
             rules,
@@ -119,6 +126,10 @@ impl Listed {
 
     fn judge(&mut self, failure: FailedDeal) {
         let listed = &mut self.entrants[failure.entrant.index()];
+        if listed.forgiven > 0 {
+            listed.forgiven -= 1;
+            return;
+        }
         listed.failed.add(failure.failed);
         listed.aside = listed.failed.reason(self.set_aside, listed.planned);
         if listed.aside.is_some() {

@@ -15,6 +15,7 @@ mod set_aside;
 mod swiss;
 mod tables;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub use remark::{Decider, Remark, SetAsideReason, TieBreak};
@@ -197,6 +198,9 @@ pub struct Field {
     pub sprt: Option<Sprt>,
     /// The rule by which an entrant that fails deals is set aside.
     pub set_aside: SetAsideRule,
+    /// Of entrants that were readmitted the number of failed deals that are not held against them.
+    /// In the shapes whose pairings follow from results this must be empty.
+    pub readmitted: BTreeMap<Entrant, u64>,
     /// The seed of the schedule's random decisions. The same seed and the same scores
     /// give the same schedule.
     pub chance: [u8; 32],
@@ -301,6 +305,12 @@ pub enum ScheduleError {
     /// The test is not valid.
     #[error(transparent)]
     BadTest(#[from] BadSprt),
+    /// A readmitted entrant in a shape whose pairings follow from results.
+    #[error(
+        "a bot is readmitted in a round robin or a gauntlet only: in other shapes the matches after \
+         it was set aside follow from its absence"
+    )]
+    Readmitted,
     /// A round robin with too many tables.
     #[error(
         "a round robin of {entrants} entrants at tables of four has {tables} tables, \
@@ -376,6 +386,13 @@ pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule
 fn unbounded(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule>, ScheduleError> {
     let length = length(field, shape)?;
     let entrants = field.entrants;
+    let is_listed = matches!(
+        shape,
+        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. }
+    );
+    if !is_listed && !field.readmitted.is_empty() {
+        return Err(ScheduleError::Readmitted);
+    }
     let two = field.seats == 2;
     Ok(match *shape {
         ScheduleShape::RoundRobin {} => {

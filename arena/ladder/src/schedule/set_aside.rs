@@ -15,10 +15,9 @@ pub(super) struct FailedDeals {
 impl FailedDeals {
     /// The count for one deal with this many games.
     pub(super) fn of(faults: &Faults, games: u32) -> Self {
-        let fouls = faults.starts.saturating_add(faults.fouls);
         Self {
             starts: u64::from(games > 0 && faults.starts >= games),
-            fouls: u64::from(games > 0 && fouls >= games),
+            fouls: u64::from(faults.lose_all(games)),
         }
     }
 

@@ -281,6 +281,7 @@ mod tests {
             deals: 1,
             sprt: None,
             set_aside: SetAsideRule::default(),
+            readmitted: Default::default(),
             chance: [0; 32],
         };
         let mut swiss = Swiss::new(&field, &MatchRules::new(&field, Length::Full));

@@ -111,6 +111,36 @@ fn who_never_starts_is_annulled_after_three_deals() {
 }
 
 #[test]
+fn who_was_readmitted_plays_on_and_may_fail_as_often_again() {
+    let bad = Entrant::new(2);
+    let mut field = field(6, 2, 2);
+    let fails_first = |most: u64| {
+        let failed = std::cell::Cell::new(0);
+        move |group: &Group, field: &arena_ladder::Field| {
+            let mut score = random_score(group, field, &mut Chance(group.number));
+            if group.lineup.contains(&Some(bad)) && failed.get() < most {
+                failed.set(failed.get() + 1);
+                failed_by(&mut score, &group.lineup, &[bad], true);
+            }
+            score
+        }
+    };
+    field.readmitted.insert(bad, 3);
+    for (failures, is_out) in [(5, false), (6, true)] {
+        let fails = fails_first(failures);
+        let shape = ScheduleShape::RoundRobin {};
+        let ended = played_in_order(&field, &shape, &|group| fails(group, &field));
+        assert_eq!(ended.set_aside.len(), usize::from(is_out), "{failures}");
+        let own = ended.counted.values();
+        let own = own.filter(|group| group.lineup.contains(&Some(bad)));
+        assert_eq!(own.count(), if is_out { 0 } else { 10 });
+    }
+    let swiss = ScheduleShape::Swiss { rounds: None };
+    let refused = schedule(&field, &swiss).err();
+    assert_eq!(refused, Some(ScheduleError::Readmitted));
+}
+
+#[test]
 fn when_all_but_one_have_failed_it_is_over() {
     let field = field(4, 2, 5);
     let failing: Vec<_> = Entrant::all(3).collect();

@@ -36,6 +36,7 @@ pub(crate) fn field(entrants: u32, seats: u8, deals: u64) -> Field {
         deals,
         sprt: None,
         set_aside: SetAsideRule::default(),
+        readmitted: Default::default(),
         chance: [7; 32],
     }
 }

@@ -63,6 +63,10 @@ pub struct ServeArgs {
     /// Where metrics are served.
     #[command(flatten)]
     pub metrics: MetricsAt,
+    /// Tell over plain HTTP whether this arena works, for probes: http://ADDRESS/healthz and
+    /// /readyz.
+    #[arg(long, value_name = "ADDRESS")]
+    pub health: Option<SocketAddr>,
     /// The web page.
     #[command(flatten)]
     pub page: PageArgs,

@@ -2,6 +2,7 @@
 //! to be played next is the schedule's; what has been played is in the results alone,
 //! so that a run that was stopped in any way goes on from there.
 
+mod away;
 mod counters;
 mod patience;
 mod ready;
@@ -23,6 +24,7 @@ use arena_ladder::{Entrant, Lineup};
 use arena_store::{Counter, FinishedGame, GameRow, Reported, StoredReport};
 use parking_lot::Mutex;
 use referee::Live;
+use referee_core::SeatFoul;
 use referee_worker::{
     Abilities, Dispatch, DispatchError, Need, Summary, bucket,
     lease::{
@@ -32,10 +34,12 @@ use referee_worker::{
 };
 use tokio::{sync::Notify, time::Instant};
 
+pub use away::AwayBot;
 pub use counters::RunCounters;
 pub(crate) use counters::game_counters;
 pub use patience::{HoldTime, persist};
 
+use self::away::{Absent, is_absence};
 pub(crate) use self::state::PlannedGame;
 use self::state::{ChunkRequest, DispatchState, EarlierLease, GroupProgress};
 pub use self::state::{Lapse, LostLease, NotHeld, RunStall};
@@ -186,6 +190,11 @@ impl<R: Results> Dispatcher<R> {
     /// The bots that take no further part.
     pub fn set_aside(&self) -> Vec<SetAside> {
         self.state.lock().set_aside().to_vec()
+    }
+
+    /// The bots that are away: nothing answers at their addresses, and their games wait.
+    pub fn away(&self) -> Vec<AwayBot> {
+        self.state.lock().away(now())
     }
 
     /// True if nothing is left to be played.
@@ -356,10 +365,10 @@ impl<R: Results> Dispatcher<R> {
         self.results.renew(lease, self.options.lease).await
     }
 
-    /// The groups of a lease that need not be played any more.
+    /// The groups of a lease that need not be played any more, or not now.
     #[must_use]
     pub fn unwanted(&self, lease: LeaseId) -> Vec<u64> {
-        self.state.lock().unwanted(lease)
+        self.state.lock().unwanted(lease, now())
     }
 
     /// Takes down that a session has reported a game, of whatever run.
@@ -542,10 +551,56 @@ impl<R: Results> Dispatcher<R> {
         });
     }
 
-    /// The time at which the first of the leases runs out.
+    /// The time at which there may be more work without anybody saying so: a lease runs out, or a
+    /// bot that is away is tried again.
     #[must_use]
-    pub fn next_expiry(&self) -> Option<Instant> {
-        self.state.lock().next_expiry().map(Instant::from_std)
+    pub fn next_change(&self) -> Option<Instant> {
+        let state = self.state.lock();
+        let times = [state.next_expiry(), state.next_trial(now())];
+        times.into_iter().flatten().min().map(Instant::from_std)
+    }
+
+    /// Takes down who has answered in a game and who has not, and says whether the game is played
+    /// later: nothing answered at the address of one of its bots, which is waited for.
+    fn waits(&self, planned: &PlannedGame, fouls: &[SeatFoul]) -> bool {
+        let lineup = &planned.group.lineup;
+        let entrant = |seat: usize| lineup[planned.order[seat]];
+        let now = now();
+        let absent = fouls.iter().filter(|one| is_absence(one.foul.kind()));
+        let absent: Vec<(Entrant, String)> = absent
+            .filter_map(|one| Some((entrant(one.seat.index())?, one.foul.to_string())))
+            .collect();
+        if absent.is_empty() {
+            let is_begun = |seat: &usize| {
+                let mut own = fouls.iter().filter(|one| one.seat.index() == *seat);
+                !own.any(|one| one.foul.kind().is_start())
+            };
+            let answered = (0..planned.order.len())
+                .filter(is_begun)
+                .filter_map(entrant);
+            for who in answered.collect::<BTreeSet<_>>() {
+                let back = self.state.lock().services().answered(who, now);
+                if let Some(after) = back {
+                    self.options.changed.notify_waiters();
+                    let bot = self.plan.name(who);
+                    self.observer.event(RunEvent::Back { bot, after });
+                }
+            }
+            return false;
+        }
+        let mut waits = false;
+        for (who, why) in absent {
+            let found = self.state.lock().services().absent(who, &why, now);
+            waits |= found != Absent::Counts;
+            if found == Absent::Gone {
+                let bot = self.plan.name(who);
+                let away = self.away().into_iter().find(|away| away.entrant == who);
+                if let Some(away) = away {
+                    self.observer.event(RunEvent::Away { bot, away: &away });
+                }
+            }
+        }
+        waits
     }
 
     /// Takes a finished game, as its report says that it came out. `session` and `worker` are
@@ -573,6 +628,9 @@ impl<R: Results> Dispatcher<R> {
         let Some(planned) = self.state.lock().game(game) else {
             return Ok(ReportReply::Stale);
         };
+        if self.waits(&planned, &summary.fouls) {
+            return Ok(ReportReply::Away);
+        }
         let group = &planned.group;
         let game_id = self.plan.game_id(group.matchup.0, group.at, game.seating);
         let thinking = summary.thinking.clone();
@@ -757,7 +815,7 @@ impl<R: Results> Dispatch for Dispatcher<R> {
             if !matches!(reply, LeaseReply::Wait) {
                 return Ok(reply);
             }
-            if !patience.wait(changed, self.next_expiry()).await {
+            if !patience.wait(changed, self.next_change()).await {
                 return Ok(LeaseReply::Wait);
             }
         }
@@ -779,8 +837,8 @@ impl<R: Results> Dispatch for Dispatcher<R> {
         Ok(())
     }
 
-    async fn is_wanted(&self, _: LeaseId, game: GameKey) -> Result<bool, DispatchError> {
-        Ok(self.state.lock().is_wanted(game.group))
+    async fn is_wanted(&self, lease: LeaseId, game: GameKey) -> Result<bool, DispatchError> {
+        Ok(self.state.lock().is_wanted_now(lease, game.group, now()))
     }
 
     fn live(&self, update: LiveUpdate) {

@@ -15,7 +15,10 @@ use arena_ladder::{
 use arena_store::ScoredGroup;
 use referee_worker::lease::{ChunkId, GameKey, LeaseId, RunId, SessionId};
 
-use super::ready::Ready;
+use super::{
+    away::{AwayBot, Services},
+    ready::Ready,
+};
 use crate::{Plan, TournamentError};
 
 /// At most so many deals are in a chunk.
@@ -225,6 +228,7 @@ pub(crate) struct DispatchState {
     last_report: Option<Instant>,
     /// Leases that were lost since this was asked last.
     lost: Vec<LostLease>,
+    services: Services,
 }
 
 impl DispatchState {
@@ -239,7 +243,11 @@ impl DispatchState {
         stored: BTreeMap<u64, ScoredGroup>,
         begun: BTreeMap<u64, Vec<u32>>,
     ) -> Result<Self, TournamentError> {
+        let services = Services::new(plan.definition.away, plan.services(), |entrant| {
+            stored.values().any(|scored| scored.is_answered_by(entrant))
+        });
         let mut state = Self {
+            services,
             run,
             schedule: plan.schedule()?,
             seats: plan.kind.info().seats.into(),
@@ -344,6 +352,7 @@ impl DispatchState {
         let Some(chunk) = self.chunk(wanted, now)? else {
             return Ok(None);
         };
+        self.services.leased(&chunk);
         let leased = Leased {
             chunk: chunk.clone(),
             attempt: None,
@@ -509,13 +518,16 @@ impl DispatchState {
         is_of_it.then_some(()).ok_or(NotHeld::OtherGame)
     }
 
-    /// The groups of a lease that need not be played any more.
-    pub(crate) fn unwanted(&self, lease: LeaseId) -> Vec<u64> {
+    /// The groups of a lease that need not be played any more, or not now.
+    pub(crate) fn unwanted(&self, lease: LeaseId, now: Instant) -> Vec<u64> {
         let Some(leased) = self.leased.get(&lease.chunk) else {
             return Vec::new();
         };
+        let waits = self.services.wait(&leased.chunk, now);
         let groups = leased.chunk.games.iter().map(|game| game.group.number);
-        let groups: BTreeSet<u64> = groups.filter(|group| !self.is_wanted(*group)).collect();
+        let groups: BTreeSet<u64> = groups
+            .filter(|group| waits || !self.is_wanted(*group))
+            .collect();
         groups.into_iter().collect()
     }
 
@@ -609,6 +621,7 @@ impl DispatchState {
         let leased = leased.ok_or(NotHeld::NoLease)?;
         self.count_off(leased.worker.as_deref(), leased.left);
         let mut chunk = leased.chunk;
+        self.services.ended(chunk.id);
         let lineup = chunk.lineup.clone();
         chunk.games.retain(|game| {
             let open = self.open.get(&game.group.number);
@@ -625,6 +638,29 @@ impl DispatchState {
     pub(crate) fn is_wanted(&self, group: u64) -> bool {
         let open = self.open.get(&group);
         open.is_some_and(|open| !self.is_in_vain(group, &open.group.lineup))
+    }
+
+    /// True if a game of a lease is to be begun now: it still has to be played, and none of its
+    /// bots is away.
+    pub(crate) fn is_wanted_now(&self, lease: LeaseId, group: u64, now: Instant) -> bool {
+        let leased = self.leased.get(&lease.chunk);
+        let waits = leased.is_some_and(|leased| self.services.wait(&leased.chunk, now));
+        !waits && self.is_wanted(group)
+    }
+
+    /// The bots that run as services.
+    pub(crate) fn services(&mut self) -> &mut Services {
+        &mut self.services
+    }
+
+    /// The bots that are away and are waited for.
+    pub(crate) fn away(&self, now: Instant) -> Vec<AwayBot> {
+        self.services.away(now)
+    }
+
+    /// The time at which a bot that is away is tried again.
+    pub(crate) fn next_trial(&self, now: Instant) -> Option<Instant> {
+        self.services.next_trial(now)
     }
 
     /// Number of complete groups, and the most groups that there will be.
@@ -737,8 +773,9 @@ impl DispatchState {
             if std::mem::take(&mut self.is_stale) {
                 self.uncounted = self.schedule.uncounted();
             }
-            while let Some(mut chunk) = self.ready.take(wanted.matchup, MOST_LOOKED_AT, wanted.fits)
-            {
+            while let Some(mut chunk) = self.ready.take(wanted.matchup, MOST_LOOKED_AT, &|chunk| {
+                (wanted.fits)(chunk) && self.services.may_play(&chunk.lineup, now)
+            }) {
                 chunk.games.retain(|game| {
                     let group = game.group.number;
                     let open = self.open.get(&group);
@@ -912,6 +949,7 @@ impl DispatchState {
     /// Makes a chunk ready to be leased again. Games of it that have been played or are in vain are
     /// left out then.
     fn put_back(&mut self, chunk: Chunk, now: Instant) {
+        self.services.ended(chunk.id);
         self.ready.put_back(Chunk {
             since: now,
             ..chunk

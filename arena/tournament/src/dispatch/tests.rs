@@ -995,9 +995,14 @@ async fn leased(dispatcher: &Dispatcher<MemoryResults>) -> (LeaseId, Vec<GameKey
         worker: "worker".to_owned(),
         games: 100,
     };
-    match dispatcher.lease(request).await.unwrap() {
-        LeaseReply::Work(lease) => (lease.id, lease.games.iter().map(|game| game.key).collect()),
-        reply => panic!("{reply:?}"),
+    loop {
+        match dispatcher.lease(request.clone()).await.unwrap() {
+            LeaseReply::Work(lease) => {
+                return (lease.id, lease.games.iter().map(|game| game.key).collect());
+            }
+            LeaseReply::Wait => {}
+            LeaseReply::Over => panic!("nothing is left"),
+        }
     }
 }
 
@@ -1272,4 +1277,112 @@ async fn games_without_a_move_are_no_repetition() {
         assert_eq!(snapshot.warnings.contains(&repeated), is_warned);
         assert_eq!(snapshot.count.distinct_games, 1);
     }
+}
+
+/// A dispatcher of a match between a bot that runs as a service and one that does not.
+async fn dispatcher_with_a_service(deals: u64) -> Dispatcher<MemoryResults> {
+    let schemes = Schemes::with(Vec::new());
+    let bots = ["service=grpc://127.0.0.1:1", "program=exec:bot"].map(str::to_owned);
+    let entries = Entry::read_all(&bots, &schemes).unwrap();
+    let definition = definition("connect_four", deals);
+    let plan = Plan::new(definition, entries, Root::new([7; 32]), &schemes).unwrap();
+    let options = DispatchOptions::default();
+    let counters = Arc::new(RunCounters::default());
+    let results = MemoryResults::new();
+    let observer = Arc::new(Silent);
+    let opened = Dispatcher::open(Arc::new(plan), results, options, observer, counters);
+    opened.await.unwrap()
+}
+
+/// The outcome of this game where nothing answers at the address of the service.
+fn without_the_service(dispatcher: &Dispatcher<MemoryResults>, text: &str) -> Summary {
+    let planned = dispatcher.planned(game(text)).unwrap();
+    let who = |place: usize| planned.group.lineup[place] == Some(Entrant::new(0));
+    let seat = planned.order.iter().position(|place| who(*place)).unwrap();
+    let foul = Foul::Unreachable {
+        detail: "connection refused".to_owned(),
+    };
+    let seat = Seat::new(seat as u8);
+    Summary {
+        places: (0..2).map(|at| 1 + u8::from(at == seat.index())).collect(),
+        fouls: vec![SeatFoul { seat, foul }],
+        ..draw()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn games_of_a_service_that_is_away_wait_until_it_is_back() {
+    let dispatcher = dispatcher_with_a_service(2).await;
+    let (first, games) = leased(&dispatcher).await;
+    assert_eq!(games.len(), 4);
+    assert_eq!(reported(&dispatcher, first, "0.0").await, Accepted);
+    let absent = without_the_service(&dispatcher, "0.1");
+    let reply = reported_as(&dispatcher, first, "0.1", absent.clone()).await;
+    assert_eq!(reply, ReportReply::Away);
+    // Nothing more of the chunk is begun, and nothing of it is a foul.
+    assert!(!dispatcher.is_wanted(first, game("1.0")).await.unwrap());
+    assert_eq!(dispatcher.unwanted(first), [0, 1]);
+    let away = dispatcher.away();
+    assert_eq!(away[0].entrant, Entrant::new(0));
+    assert!(away[0].why.contains("connection refused"), "{away:?}");
+    assert_eq!(dispatcher.progress(), (0, Some(2)));
+    let give_back = GiveBack {
+        lease: first,
+        unplayed: Vec::new(),
+        memory: Vec::new(),
+    };
+    dispatcher.give_back(give_back).await.unwrap();
+    let gone = tokio::time::Instant::now();
+    // It is tried with one chunk, whose games are wanted as long as nothing is known.
+    let (second, games) = leased(&dispatcher).await;
+    assert_eq!(gone.elapsed(), Duration::from_secs(1));
+    assert_eq!(games, ["0.1", "1.0", "1.1"].map(game));
+    for text in ["0.1", "1.0", "1.1"] {
+        assert!(dispatcher.is_wanted(second, game(text)).await.unwrap());
+        assert_eq!(reported(&dispatcher, second, text).await, Accepted);
+    }
+    assert!(dispatcher.away().is_empty());
+    assert!(dispatcher.is_over());
+    assert!(
+        dispatcher
+            .results
+            .games()
+            .iter()
+            .all(|game| game.fouls.is_empty())
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn games_of_a_service_that_stays_away_are_lost() {
+    let dispatcher = dispatcher_with_a_service(1).await;
+    let limit = dispatcher.plan().definition.away;
+    let (lease, _) = leased(&dispatcher).await;
+    let absent = without_the_service(&dispatcher, "0.0");
+    let reported_absent = |lease| reported_as(&dispatcher, lease, "0.0", absent.clone());
+    // One that has never answered is not waited for.
+    assert_eq!(reported_absent(lease).await, Accepted);
+
+    let dispatcher = dispatcher_with_a_service(1).await;
+    let (mut lease, _) = leased(&dispatcher).await;
+    assert_eq!(reported(&dispatcher, lease, "0.1").await, Accepted);
+    let began = tokio::time::Instant::now();
+    loop {
+        match reported_as(&dispatcher, lease, "0.0", absent.clone()).await {
+            ReportReply::Away => {}
+            reply => {
+                assert_eq!(reply, Accepted);
+                break;
+            }
+        }
+        assert!(began.elapsed() < limit);
+        let give_back = GiveBack {
+            lease,
+            unplayed: Vec::new(),
+            memory: Vec::new(),
+        };
+        dispatcher.give_back(give_back).await.unwrap();
+        lease = leased(&dispatcher).await.0;
+    }
+    assert_eq!(began.elapsed(), limit);
+    assert!(dispatcher.away().is_empty() && dispatcher.is_over());
 }

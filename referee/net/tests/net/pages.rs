@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use referee_net::{PageBounds, ServerTls, serve_page};
+use referee_net::{PageBounds, ServerTls, TextPage, serve_pages};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -26,9 +26,17 @@ async fn serve(tls: Option<ServerTls>, bounds: PageBounds, bytes: usize) -> Sock
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let page = "x".repeat(bytes);
-    tokio::spawn(serve_page(listener, tls, bounds, "/metrics", move || {
-        page.clone()
-    }));
+    let paths = &["/metrics", "/away"];
+    tokio::spawn(serve_pages(
+        listener,
+        tls,
+        bounds,
+        paths,
+        move |path| match path {
+            "/away" => TextPage::Unavailable(page.clone()),
+            _ => TextPage::Ok(page.clone()),
+        },
+    ));
     address
 }
 
@@ -62,6 +70,7 @@ async fn the_page_is_at_its_path_and_nowhere_else() {
         ("GET /metrics", "200"),
         ("HEAD /metrics", "200"),
         ("GET /metrics?name=x", "200"),
+        ("GET /away", "503"),
         ("GET /", "404"),
         ("GET /metrics/", "404"),
         ("GET /health", "404"),
@@ -74,7 +83,7 @@ async fn the_page_is_at_its_path_and_nowhere_else() {
             let has_page = answer.ends_with("\r\n\r\nxxx");
             assert_eq!(
                 has_page,
-                request.starts_with("GET /metrics") && expected == "200"
+                request.starts_with("GET ") && !expected.starts_with("40")
             );
         }
     }

@@ -78,6 +78,9 @@ async fn send(shared: &RemoteShared, batch: Vec<Unsent>) -> Result<(), WorkerRef
             ReportReply::NotHeld => {
                 tracing::info!("a game does not count: the arena does not know its lease as ours");
             }
+            ReportReply::Away => {
+                tracing::info!("a game is played later: one of its bots is away");
+            }
             ReportReply::Ended => {
                 tracing::info!("a game does not count: its tournament was paused or has ended");
             }

@@ -18,7 +18,7 @@ use crate::{
 use referee_bots::{BotOptions, Entry, Schemes};
 
 /// The version of the service; it grows when messages change their meaning.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Reason why a message can't be used: what was expected, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -359,6 +359,7 @@ pub const fn from_reply(reply: ReportReply) -> proto::Reported {
         ReportReply::Stale => proto::Reported::Stale,
         ReportReply::Ended => proto::Reported::Ended,
         ReportReply::NotHeld => proto::Reported::NotHeld,
+        ReportReply::Away => proto::Reported::Away,
     }
 }
 
@@ -374,6 +375,7 @@ pub fn reply(reply: i32) -> Result<ReportReply, BadMessage> {
         Ok(proto::Reported::Stale) => Ok(ReportReply::Stale),
         Ok(proto::Reported::Ended) => Ok(ReportReply::Ended),
         Ok(proto::Reported::NotHeld) => Ok(ReportReply::NotHeld),
+        Ok(proto::Reported::Away) => Ok(ReportReply::Away),
         Ok(proto::Reported::Unspecified) | Err(_) => {
             bad(format!("games: there is no reply number {reply}"))
         }

@@ -29,6 +29,8 @@ pub(crate) enum Tournament {
     Pause(queue::Pause),
     /// End a tournament for good, with the results that it has
     Cancel(queue::Cancel),
+    /// Let a bot that was set aside take part again
+    Readmit(queue::Readmit),
     /// Say which queued tournaments are played first
     Priority(queue::Priority),
     /// Show the table and the figures of a tournament, during and after it
@@ -58,6 +60,7 @@ impl Tournament {
             Self::Submit(submit) => submit.run().await,
             Self::Pause(pause) => pause.run().await,
             Self::Cancel(cancel) => cancel.run().await,
+            Self::Readmit(readmit) => readmit.run().await,
             Self::Priority(priority) => priority.run().await,
             Self::Status(status) => status.run().await,
             Self::List(list) => list.run().await,

@@ -1,19 +1,21 @@
-//! `arena tournament submit`, `pause`, `cancel`, `priority`: what people ask of the arena that
+//! `arena tournament submit`, `pause`, `cancel`, `readmit`, `priority`: what people ask of the arena that
 //! plays all tournaments of a store.
 
 use std::{
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use arena_store::{Store, Tournament, Wish};
+use arena_store::{Store, StoreError, Tournament, Wish};
 use arena_terminal::{
     StoreAt,
     queue::{cancel, wish},
     secrets::SEED,
 };
-use arena_tournament::{Context, Planned, secret_root};
+use arena_tournament::{Context, Planned, readmit, secret_root};
 use clap::Args;
+use tokio::time::Instant;
 
 use super::run::{PlayedOn, create, exists};
 use crate::{
@@ -27,6 +29,11 @@ use crate::{
 /// Standard input, as it is named on the command line and to people.
 const STREAM: &str = "-";
 const STREAM_NAME: &str = "standard input";
+
+/// Longest time that an arena which plays a tournament takes to stop, and the pause between two
+/// looks.
+const STOPS_WITHIN: Duration = Duration::from_secs(30);
+const GLANCE: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
 pub(crate) struct Submit {
@@ -66,6 +73,16 @@ pub(crate) struct Pause {
 pub(crate) struct Cancel {
     /// Its name.
     name: String,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Readmit {
+    /// The tournament's name.
+    name: String,
+    /// The bot's name.
+    bot: String,
     #[command(flatten)]
     store: StoreAt,
 }
@@ -184,6 +201,54 @@ impl Pause {
 impl Cancel {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         cancel(&self.store, &self.name).await
+    }
+}
+
+impl Readmit {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let (store, tournament) = self.store.find(&self.name).await?;
+        let is_queued = tournament.wish == Some(Wish::Play) && !tournament.state.is_final();
+        if is_queued {
+            // Whoever plays it begins anew from what is stored.
+            wish(&store, &tournament, Wish::Pause).await?;
+        }
+        let readmitted = self.readmit(&store, &tournament).await;
+        if is_queued {
+            store.set_wish(tournament.id, Some(Wish::Play)).await?;
+        }
+        let Self { name, bot, .. } = &self;
+        let failed = plural(readmitted?, "deal");
+        let goes_on = match is_queued {
+            true => String::new(),
+            false => format!("; `arena tournament resume {name}` goes on"),
+        };
+        report::line(&format!(
+            "{bot} takes part in {name} again: the {failed} that it failed stay lost, and its other \
+             games count{goes_on}"
+        ))?;
+        store.close().await;
+        Ok(End::Done)
+    }
+
+    async fn readmit(&self, store: &Store, tournament: &Tournament) -> anyhow::Result<u64> {
+        let until = Instant::now() + STOPS_WITHIN;
+        let claim = loop {
+            match store.claim(tournament.id).await {
+                Err(StoreError::Claimed { who, .. }) if Instant::now() >= until => {
+                    return usage(format!(
+                        "{} is being played by {who}; stop that first, then readmit the bot",
+                        self.name
+                    ));
+                }
+                Err(StoreError::Claimed { .. }) => tokio::time::sleep(GLANCE).await,
+                claim => break claim?,
+            }
+        };
+        // As it is now that nobody plays it.
+        let now = store.tournament(&self.name).await?;
+        let readmitted = readmit(store, now.as_ref().unwrap_or(tournament), &self.bot).await;
+        claim.release().await;
+        Ok(readmitted?)
     }
 }
 

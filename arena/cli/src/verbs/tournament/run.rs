@@ -1,6 +1,7 @@
 //! `arena tournament run` and `resume`: play a tournament, from its file or from the store.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
@@ -153,6 +154,7 @@ A file with all that it may contain (only game, shape and bots are required):
   [set_aside]                   # deals that a bot may fail in every game
   starts = 3                    # by not starting
   fouls = 10                    # in any way, or a fifth of its deals
+  away = \"10m\"                # a bot at grpc:// that is gone is waited for, in all
 
   [[bots]]
   name = \"uct\"
@@ -227,7 +229,13 @@ impl Run {
 
 /// There is a tournament of this name: what to do.
 pub(super) fn exists(known: &Tournament, planned: &Planned, file: &Path) -> String {
-    let same_definition = Definition::of(known).is_ok_and(|known| known == planned.definition);
+    let same_definition = Definition::of(known).is_ok_and(|known| {
+        let readmitted = BTreeMap::new();
+        Definition {
+            readmitted,
+            ..known
+        } == planned.definition
+    });
     let same_entrants = is_same(&known.entrants, &planned.entrants);
     let differs = match same_definition && same_entrants {
         true => String::new(),

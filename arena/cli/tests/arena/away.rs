@@ -1,0 +1,192 @@
+//! Bots that run as services: one that goes away is waited for, one that stays away can be
+//! readmitted. An arena says whether it works.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    path::PathBuf,
+    process::Command,
+};
+
+use serde_json::Value;
+
+use crate::{site::Site, vocabulary::*};
+
+/// An address at which nobody listens.
+fn free_address() -> SocketAddr {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    free.local_addr().unwrap()
+}
+
+/// Starts a bot as a service, and gives its number among the site's processes.
+fn start_service(site: &mut Site, address: SocketAddr) -> usize {
+    let mut bot = Command::new(villain_program());
+    bot.arg("honest")
+        .env("BOT_LISTEN", format!("tcp:{address}"));
+    let bot = site.launch(bot);
+    let number = site.keep(&villain_program(), "honest".to_owned(), bot);
+    let listens = || TcpStream::connect(address).is_ok();
+    wait_until_or("the service listens", || site.log(), listens);
+    number
+}
+
+/// The service's SPEC, and that of a bot that takes a while.
+fn service(address: SocketAddr) -> String {
+    format!("grpc://{address}")
+}
+const SLOW: &str = "house:uct?playouts=6000";
+
+/// Plays a part of the tournament, and stops between two games.
+fn play_a_part(site: &Site) {
+    site.run("tournament submit cup.toml --seed 5");
+    wait_until_or(
+        "games are played",
+        || site.log(),
+        || site.progress("cup").0 > 2,
+    );
+    site.run("tournament pause cup");
+    site.wait_for("cup", "paused");
+}
+
+fn status(site: &Site) -> String {
+    site.run("tournament status cup").replace("\n    ", " ")
+}
+
+fn fetched(address: SocketAddr, path: &str) -> String {
+    let fetch = || {
+        let mut stream = TcpStream::connect(address)?;
+        stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes())?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        Ok::<_, std::io::Error>(text)
+    };
+    fetch().unwrap_or_default()
+}
+
+#[test]
+fn a_service_that_goes_away_and_comes_back_loses_nothing() {
+    let mut site = Site::new();
+    let address = free_address();
+    let running = start_service(&mut site, address);
+    let bots = [&*service(address), SLOW];
+    site.cup("cup.toml", "connect-four", "deals = 6", &bots);
+    site.run("tournament run cup.toml --name alone --seed 5");
+    let [metrics, health] = [free_address(), free_address()];
+    site.serve(&format!(
+        "--open --concurrency 2 --metrics {metrics} --health {health}"
+    ));
+    play_a_part(&site);
+    site.kill(running);
+    site.run("tournament submit cup");
+    let says = "which has been away for 1 minute (unreachable: ";
+    wait_until_or(says, || status(&site), || status(&site).contains(says));
+    assert!(status(&site).contains("in 10 minutes its games are played without it"));
+    assert_eq!(site.state("cup"), "running");
+    let figures = fetched(metrics, "/metrics");
+    let figure = |is: u8| format!("arena_bot_away{{tournament=\"cup\",bot=\"a\"}} {is}");
+    assert!(figures.contains(&figure(1)), "{figures}");
+    // It is well: only a bot is away.
+    for path in ["/healthz", "/readyz"] {
+        let page = fetched(health, path);
+        assert!(
+            page.starts_with("HTTP/1.0 200") && page.ends_with("ok\n"),
+            "{page}"
+        );
+    }
+    start_service(&mut site, address);
+    site.wait_for("cup", "over");
+    site.is_as("cup", "alone");
+    let figures = fetched(metrics, "/metrics");
+    assert!(figures.contains(&figure(0)), "{figures}");
+    let proved = site.run("tournament verify cup");
+    assert!(proved.contains("proved, "), "{proved}");
+}
+
+fn standings(site: &Site) -> Value {
+    let status = site.run("tournament status cup --format json");
+    of_type(&events(&status), "standings").remove(0)
+}
+
+/// True if a bot is set aside.
+fn is_set_aside(site: &Site) -> bool {
+    let standings = standings(site);
+    !standings["set_aside"].as_array().unwrap().is_empty()
+}
+
+/// A site whose service has gone and is set aside, while the last game of its tournament is held
+/// up. Gives the file that holds it up.
+fn site_without_its_service(
+    address: SocketAddr,
+    more: &str,
+    last: &str,
+    others: &[&str],
+) -> (Site, PathBuf) {
+    // Without walls, so that a bot sees the folder that holds its games up.
+    let mut site = Site::without_walls();
+    let held = site.add_held("held", "honest --by-callbacks").join(last);
+    fs::write(&held, "").unwrap();
+    let running = start_service(&mut site, address);
+    let service = service(address);
+    let bots = [&["held"][..], others, &[&service]].concat();
+    let more =
+        format!("{more}\nset_aside = {{ starts = 1, away = \"0s\" }}\nlimits.move = \"10m\"");
+    site.cup("cup.toml", "connect-four", &more, &bots);
+    if more.contains("rounds") {
+        let file = site.arena.path("cup.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("round-robin", "swiss")).unwrap();
+    }
+    site.serve("--open --concurrency 2");
+    play_a_part(&site);
+    site.kill(running);
+    site.run("tournament submit cup");
+    wait_until_or("it is set aside", || status(&site), || is_set_aside(&site));
+    (site, held)
+}
+
+fn readmitting(site: &Site, bot: &str, says: &str) {
+    let line = format!("tournament readmit cup {bot}");
+    refused(&site.command(&line).output().unwrap(), says);
+}
+
+#[test]
+fn a_service_that_stayed_away_is_readmitted_with_its_games() {
+    let address = free_address();
+    // The match of the other two is the last one.
+    let last = "match-0002-deal-0000-game-0";
+    let (mut site, held) = site_without_its_service(address, "deals = 6", last, &[SLOW]);
+    readmitting(&site, "a", "a is not set aside in cup: nothing was changed");
+    readmitting(
+        &site,
+        "nobody",
+        "cup has no bot \"nobody\"; there are a, b, c",
+    );
+    start_service(&mut site, address);
+    let said = site.run("tournament readmit cup c");
+    assert!(said.contains("that it failed stay lost"), "{said}");
+    fs::remove_file(held).unwrap();
+    site.wait_for("cup", "over");
+    assert!(!is_set_aside(&site));
+    // Everybody has played everything.
+    let table = site.rows("cup");
+    let mut rows = table.as_array().unwrap().iter();
+    assert!(rows.all(|row| row["games"] == 24), "{table}");
+    let proved = site.run("tournament verify cup");
+    assert!(proved.contains("proved, "), "{proved}");
+    readmitting(&site, "c", "its root is public");
+}
+
+#[test]
+fn a_shape_whose_pairings_follow_from_results_takes_nobody_back() {
+    let last = "match-0002-deal-0000-game-0";
+    let more = "deals = 4\nrounds = 2";
+    let others = [SLOW, SLOW];
+    let (site, _) = site_without_its_service(free_address(), more, last, &others);
+    site.run("tournament pause cup");
+    readmitting(
+        &site,
+        "d",
+        "a bot is readmitted in a round robin or a gauntlet only",
+    );
+}

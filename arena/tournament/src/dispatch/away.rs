@@ -1,0 +1,320 @@
+//! Bots that run as services and are away: nothing answers at their addresses, and their games
+//! wait. A game that waits has not been begun, so that its bots have been told nothing of it.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use arena_ladder::{Entrant, Lineup};
+use referee_core::FoulKind;
+use referee_worker::lease::ChunkId;
+
+use super::state::Chunk;
+
+/// The pause before a bot that is away is tried again; it doubles each time.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+
+/// The bots that run as services, and which of them are away.
+#[derive(Debug)]
+pub(crate) struct Services {
+    /// Longest time that each may be away in a run, all its absences together.
+    limit: Duration,
+    bots: BTreeMap<Entrant, ServiceBot>,
+}
+
+/// A bot that runs as a service.
+#[derive(Debug, Default)]
+struct ServiceBot {
+    /// True if it has played a game. One that has never answered is not waited for.
+    has_answered: bool,
+    /// How long its absences have taken that are over.
+    spent: Duration,
+    away: Option<Absence>,
+    /// No chunk of it is leased before, so that one that can be reached now and then, or from some
+    /// workers only, does not keep the others busy.
+    not_before: Option<Instant>,
+    pause: Duration,
+}
+
+/// The time for which a bot is away.
+#[derive(Debug)]
+struct Absence {
+    since: Instant,
+    why: String,
+    /// The chunk with which it is tried.
+    trial: Option<ChunkId>,
+}
+
+/// A bot that is away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwayBot {
+    /// The entrant.
+    pub entrant: Entrant,
+    /// What was found at its address, in words.
+    pub why: String,
+    /// For how long it has been away.
+    pub since: Duration,
+    /// After how long its games are played without it.
+    pub left: Duration,
+}
+
+/// What is to become of a game in which nothing answered at the address of a bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// The game counts: the bot has never answered, or has been away for too long.
+    Counts,
+    /// The game is played later; the bot has gone away just now.
+    Gone,
+    /// The game is played later.
+    Still,
+}
+
+impl Services {
+    /// These bots, of which so many have played in games before.
+    pub(crate) fn new(
+        limit: Duration,
+        services: impl IntoIterator<Item = Entrant>,
+        has_answered: impl Fn(Entrant) -> bool,
+    ) -> Self {
+        let bots = services.into_iter().map(|entrant| {
+            let bot = ServiceBot {
+                has_answered: has_answered(entrant),
+                pause: FIRST_PAUSE,
+                ..ServiceBot::default()
+            };
+            (entrant, bot)
+        });
+        Self {
+            limit,
+            bots: bots.collect(),
+        }
+    }
+
+    /// Takes down that nothing answered at the address of a bot.
+    pub(crate) fn absent(&mut self, entrant: Entrant, why: &str, now: Instant) -> Absent {
+        let limit = self.limit;
+        let Some(bot) = self.bots.get_mut(&entrant) else {
+            return Absent::Counts;
+        };
+        if !bot.has_answered || bot.left(limit, now).is_zero() {
+            return Absent::Counts;
+        }
+        let is_tried = bot.away.as_ref().is_none_or(|away| away.trial.is_some());
+        if is_tried {
+            let was_long_ago = |at: Instant| now.saturating_duration_since(at) > LONGEST_PAUSE;
+            if bot.not_before.is_none_or(was_long_ago) {
+                bot.pause = FIRST_PAUSE;
+            }
+            bot.not_before = Some(now + bot.pause);
+            bot.pause = (2 * bot.pause).min(LONGEST_PAUSE);
+        }
+        match &mut bot.away {
+            Some(away) => {
+                away.trial = None;
+                Absent::Still
+            }
+            None => {
+                bot.away = Some(Absence {
+                    since: now,
+                    why: why.to_owned(),
+                    trial: None,
+                });
+                Absent::Gone
+            }
+        }
+    }
+
+    /// Takes down that a bot has answered. Says for how long it was away, if it was.
+    pub(crate) fn answered(&mut self, entrant: Entrant, now: Instant) -> Option<Duration> {
+        let limit = self.limit;
+        let bot = self.bots.get_mut(&entrant)?;
+        bot.has_answered = true;
+        let left = bot.left(limit, now);
+        let away = bot.away.take()?;
+        bot.spent = limit - left;
+        Some(now.saturating_duration_since(away.since))
+    }
+
+    /// True if games of this lineup may be given out now.
+    pub(crate) fn may_play(&self, lineup: &Lineup, now: Instant) -> bool {
+        let mut bots = lineup.iter().flatten().filter_map(|who| self.bots.get(who));
+        bots.all(|bot| {
+            let is_tried = (bot.away.as_ref()).is_some_and(|away| away.trial.is_some());
+            let is_time = bot.not_before.is_none_or(|at| at <= now);
+            bot.left(self.limit, now).is_zero() || (is_time && !is_tried)
+        })
+    }
+
+    /// Takes down that a chunk is leased: a bot that is away is tried with it.
+    pub(crate) fn leased(&mut self, chunk: &Chunk) {
+        for who in chunk.lineup.iter().flatten() {
+            let bot = self.bots.get_mut(who);
+            if let Some(away) = bot.and_then(|bot| bot.away.as_mut()) {
+                away.trial = Some(chunk.id);
+            }
+        }
+    }
+
+    /// Takes down that a chunk is leased no more.
+    pub(crate) fn ended(&mut self, chunk: ChunkId) {
+        for bot in self.bots.values_mut() {
+            if let Some(away) = &mut bot.away
+                && away.trial == Some(chunk)
+            {
+                away.trial = None;
+            }
+        }
+    }
+
+    /// True if the games of a leased chunk are not to be begun, since one of its bots is away.
+    pub(crate) fn wait(&self, chunk: &Chunk, now: Instant) -> bool {
+        let mut bots = chunk.lineup.iter().flatten();
+        bots.any(|who| {
+            let bot = self.bots.get(who);
+            let is_away = |bot: &ServiceBot| {
+                let away = bot.away.as_ref();
+                away.is_some_and(|away| away.trial != Some(chunk.id))
+                    && !bot.left(self.limit, now).is_zero()
+            };
+            bot.is_some_and(is_away)
+        })
+    }
+
+    /// The time at which more may be given out than now.
+    pub(crate) fn next_trial(&self, now: Instant) -> Option<Instant> {
+        let waiting = self.bots.values().filter_map(|bot| {
+            let ends = bot.away.as_ref().map(|_| now + bot.left(self.limit, now));
+            [bot.not_before, ends].into_iter().flatten().min()
+        });
+        waiting.filter(|at| *at > now).min()
+    }
+
+    /// The bots that are away and are waited for.
+    pub(crate) fn away(&self, now: Instant) -> Vec<AwayBot> {
+        let bots = self.bots.iter().filter_map(|(entrant, bot)| {
+            let away = bot.away.as_ref()?;
+            let left = bot.left(self.limit, now);
+            (!left.is_zero()).then(|| AwayBot {
+                entrant: *entrant,
+                why: away.why.clone(),
+                since: now.saturating_duration_since(away.since),
+                left,
+            })
+        });
+        bots.collect()
+    }
+}
+
+impl ServiceBot {
+    /// How long it may still be away.
+    fn left(&self, limit: Duration, now: Instant) -> Duration {
+        let away = self.away.as_ref();
+        let away = away.map(|away| now.saturating_duration_since(away.since));
+        limit.saturating_sub(self.spent + away.unwrap_or_default())
+    }
+}
+
+/// True if a foul says that nothing answered at the bot's address, so that it was told nothing.
+pub(crate) fn is_absence(foul: FoulKind) -> bool {
+    foul == FoulKind::Unreachable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(600);
+    const WHO: Entrant = Entrant::new(1);
+    const OTHER: Entrant = Entrant::new(2);
+
+    fn seconds(count: u64) -> Duration {
+        Duration::from_secs(count)
+    }
+
+    fn chunk(first_group: u64) -> Chunk {
+        Chunk {
+            id: ChunkId {
+                matchup: 0,
+                first_group,
+                groups: 1,
+                seating: None,
+            },
+            lineup: vec![Some(Entrant::new(0)), Some(WHO)],
+            games: Vec::new(),
+            since: Instant::now(),
+        }
+    }
+
+    fn services() -> Services {
+        Services::new(LIMIT, [WHO, OTHER], |who| who == WHO)
+    }
+
+    #[test]
+    fn only_a_service_that_has_answered_is_waited_for() {
+        let mut services = services();
+        let now = Instant::now();
+        let program = Entrant::new(0);
+        assert_eq!(services.absent(program, "", now), Absent::Counts);
+        assert_eq!(services.absent(OTHER, "", now), Absent::Counts);
+        assert_eq!(services.answered(OTHER, now), None);
+        assert_eq!(services.absent(OTHER, "", now), Absent::Gone);
+        assert_eq!(services.absent(WHO, "refused", now), Absent::Gone);
+        assert_eq!(services.absent(WHO, "refused", now), Absent::Still);
+    }
+
+    #[test]
+    fn a_bot_that_is_away_is_tried_with_one_chunk_after_growing_pauses() {
+        let mut services = services();
+        let mut now = Instant::now();
+        let (first, second) = (chunk(0), chunk(1));
+        services.leased(&first);
+        assert_eq!(services.absent(WHO, "refused", now), Absent::Gone);
+        assert!(services.wait(&first, now));
+        for pause in [1, 2, 4, 8, 15, 15] {
+            let at = services.next_trial(now).expect("it is tried again");
+            assert_eq!(at - now, seconds(pause));
+            assert!(!services.may_play(&first.lineup, at - seconds(1)));
+            now = at;
+            assert!(services.may_play(&first.lineup, now));
+            services.leased(&second);
+            assert!(!services.may_play(&first.lineup, now), "one at a time");
+            assert!(!services.wait(&second, now));
+            assert!(services.wait(&first, now));
+            assert_eq!(services.absent(WHO, "refused", now), Absent::Still);
+            assert!(services.wait(&second, now));
+        }
+        services.leased(&second);
+        services.ended(second.id);
+        let gone = services.away(now);
+        assert_eq!(gone.len(), 1);
+        assert_eq!(gone[0].since, seconds(45));
+        assert_eq!(services.answered(WHO, now), Some(seconds(45)));
+        assert!(services.away(now).is_empty());
+        assert!(!services.wait(&first, now));
+    }
+
+    #[test]
+    fn absences_add_up_and_come_to_an_end() {
+        let mut services = services();
+        let mut now = Instant::now();
+        let first = chunk(0);
+        for left in [400, 200] {
+            assert_eq!(services.absent(WHO, "", now), Absent::Gone);
+            now += seconds(200);
+            assert_eq!(services.away(now)[0].left, seconds(left));
+            assert_eq!(services.answered(WHO, now), Some(seconds(200)));
+            now += seconds(5000);
+        }
+        assert_eq!(services.absent(WHO, "", now), Absent::Gone);
+        assert_eq!(services.absent(WHO, "", now + seconds(199)), Absent::Still);
+        now += seconds(200);
+        assert_eq!(services.absent(WHO, "", now), Absent::Counts);
+        assert!(services.away(now).is_empty());
+        assert!(services.may_play(&first.lineup, now));
+        assert!(!services.wait(&first, now));
+        assert_eq!(services.answered(WHO, now), Some(seconds(200)));
+        assert_eq!(services.absent(WHO, "", now), Absent::Counts);
+    }
+}
