@@ -22,9 +22,8 @@ pub fn with_last_words(what: &str, printed: &[impl AsRef<str>]) -> String {
     room += BETWEEN.len();
     let length = |at: usize| lines[at].chars().count() + BETWEEN.len();
     while chosen.len() > 1 && chosen.iter().map(|one| length(one.at)).sum::<usize>() > room {
-        // The last line says what failed, as a rule.
-        let others = &chosen[..chosen.len() - 1];
-        let least = others.iter().position(|one| !one.is_wanted).unwrap_or(0);
+        // The last line says what failed, as a rule, where no line is known to.
+        let least = chosen.iter().position(|one| !one.is_wanted).unwrap_or(0);
         chosen.remove(least);
     }
     if chosen.is_empty() {
@@ -113,6 +112,19 @@ mod tests {
             format!("x; its last words: {long} / {long} / the reason")
         );
         assert_eq!(Foul::evidence(&evidence), evidence);
+    }
+
+    #[test]
+    fn an_error_that_is_long_is_kept_before_what_follows_from_it() {
+        let folders = "/usr/lib/x86_64-linux-gnu/perl ".repeat(11);
+        let error = format!("Can't locate Kit.pm in @INC (@INC contains: {folders}");
+        let lines = [
+            "x".repeat(80),
+            error.clone(),
+            format!("BEGIN failed--{} at bot.pl line 1.", "x".repeat(80)),
+        ];
+        let evidence = with_last_words("exited with code 2", &lines);
+        assert_eq!(split_last_words(&evidence).1, [error]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) struct FoundError {
 
 impl PrintedError {
     /// The error of a program that has printed these lines last, where they have the form of one
-    /// in Python, JavaScript, Java, C++ or Rust.
+    /// in Python, JavaScript, Java, C++, Rust, Ruby, Lua or Perl.
     #[must_use]
     pub fn in_lines(lines: &[impl AsRef<str>]) -> Option<Self> {
         let lines: Vec<&str> = lines.iter().map(AsRef::as_ref).collect();
@@ -38,7 +38,7 @@ impl std::fmt::Display for PrintedError {
 
 impl FoundError {
     pub(crate) fn in_lines(lines: &[&str]) -> Option<Self> {
-        [python, at_frames, cpp, rust]
+        [python, at_frames, cpp, rust, ruby, lua, perl]
             .iter()
             .find_map(|form| form(lines))
     }
@@ -95,8 +95,6 @@ fn python(lines: &[&str]) -> Option<FoundError> {
 
 /// The error first, and then frames that begin with `at`: of JavaScript and Java.
 fn at_frames(lines: &[&str]) -> Option<FoundError> {
-    // A tab was made visible.
-    let words = |line: &str| line.trim_start().trim_start_matches("\\t").to_owned();
     let is_frame = |line: &&str| words(line).starts_with("at ");
     let is_message = |line: &&str| {
         let name = line.split([':', ' ']).next().unwrap_or_default();
@@ -113,16 +111,14 @@ fn at_frames(lines: &[&str]) -> Option<FoundError> {
     };
     let last = lines.iter().rposition(is_frame)?;
     let (said, bare) = (0..last).rev().find_map(message)?;
-    let own = (said + 1..=last).find_map(|at| Some((at, place_of_frame(&words(lines[at]))?)));
+    let own = (said + 1..=last).find_map(|at| Some((at, place_of_frame(words(lines[at]))?)));
     // A file that can't be parsed is named before the error, and there is no frame of it.
     let own = own.or_else(|| {
         (0..said)
             .rev()
             .find_map(|at| Some((at, place_of_line(lines[at])?)))
     });
-    let mut found = vec![said];
-    found.extend(own.iter().map(|(at, _)| *at));
-    Some(FoundError::new(bare, own.map(|(_, place)| place), found))
+    Some(FoundError::with_own(bare, said, own))
 }
 
 /// `at Object.<anonymous> (/srv/me/bot.js:3:9)`, `at file:///srv/me/bot.mjs:3:9`,
@@ -203,6 +199,92 @@ fn rust(lines: &[&str]) -> Option<FoundError> {
     Some(FoundError::new(message, place, vec![at, at + 1]))
 }
 
+/// `bot.rb:3:in `<main>': no luck (RuntimeError)`, and frames that begin with `from`.
+fn ruby(lines: &[&str]) -> Option<FoundError> {
+    let message = |line: &str| {
+        let (place, rest) = line.split_once(":in ")?;
+        let (message, kind) = rest
+            .split_once(": ")?
+            .1
+            .strip_suffix(')')?
+            .rsplit_once(" (")?;
+        let is_class = kind.starts_with(|c: char| c.is_ascii_uppercase());
+        let is_place = place.ends_with(|c: char| c.is_ascii_digit());
+        (is_class && is_place).then(|| (format!("{kind}: {message}"), place.to_owned()))
+    };
+    let (said, (message, place)) = (0..lines.len())
+        .rev()
+        .find_map(|at| Some((at, message(lines[at])?)))?;
+    let is_own = |place: &str| {
+        let library = ["<internal:", "/lib/ruby/", "/gems/", "/vendor_ruby/"];
+        !library.iter().any(|part| place.contains(part))
+    };
+    let frames = (said + 1..lines.len()).filter_map(|at| {
+        let (place, _) = words(lines[at]).strip_prefix("from ")?.split_once(":in ")?;
+        Some((at, place))
+    });
+    let own = [(said, &*place)].into_iter().chain(frames);
+    let mut own = own.filter(|(_, place)| is_own(place));
+    let own = own.find_map(|(at, place)| Some((at, place_of_line(place)?)));
+    Some(FoundError::with_own(&message, said, own))
+}
+
+/// `lua: bot.lua:3: no luck`, and below it a trace.
+fn lua(lines: &[&str]) -> Option<FoundError> {
+    let trace = lines.iter().rposition(|line| *line == "stack traceback:")?;
+    let (said, rest) = (0..trace).rev().find_map(|at| {
+        let (program, rest) = lines[at].split_once(": ")?;
+        base(program).starts_with("lua").then_some((at, rest))
+    })?;
+    let message = match rest.split_once(": ") {
+        Some((place, message)) if place_of_line(place).is_some() => message,
+        _ => rest,
+    };
+    let frames = (trace + 1..lines.len()).map(|at| (at, words(lines[at])));
+    let own = [(said, rest)]
+        .into_iter()
+        .chain(frames)
+        .find_map(|(at, text)| {
+            let (place, _) = text.split_once(": ")?;
+            let is_library = place.contains("/lua/");
+            Some((at, place_of_line(place).filter(|_| !is_library)?))
+        });
+    let message = message.trim_end_matches(':');
+    Some(FoundError::with_own(message, said, own))
+}
+
+/// `no luck at bot.pl line 3.`, and below it what could not be compiled because of that.
+fn perl(lines: &[&str]) -> Option<FoundError> {
+    let is_sequel = |line: &str| {
+        line.starts_with("BEGIN failed--") || line.starts_with("Compilation failed in require")
+    };
+    let message = |line: &str| {
+        // The folders in which it has looked may make it longer than what is kept of a line.
+        (perl_place(line).is_some() || line.starts_with("Can't locate ")) && !is_sequel(line)
+    };
+    let said = lines.iter().rposition(|line| message(line))?;
+    let below = (said..lines.len()).filter(|at| *at == said || is_sequel(lines[*at]));
+    let own = below
+        .clone()
+        .find_map(|at| Some((at, perl_place(lines[at])?.1?)));
+    let before = perl_place(lines[said]).map_or(lines[said], |(before, _)| before);
+    let message = before
+        .split_once(" (@INC ")
+        .map_or(before, |(said, _)| said);
+    Some(FoundError::with_own(message, said, own))
+}
+
+/// What a line says before its place, and that where it is in the author's own files.
+fn perl_place(line: &str) -> Option<(&str, Option<String>)> {
+    let (before, place) = line.strip_suffix('.')?.rsplit_once(" at ")?;
+    let (file, rest) = place.split_once(" line ")?;
+    // The handle that was read last may follow: `, <STDIN> line 5`.
+    let (number, _) = rest.split_once(", <").unwrap_or((rest, ""));
+    let is_place = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+    let is_own = !file.contains("/perl") && !file.starts_with('(');
+    is_place.then(|| (before, is_own.then(|| format!("{}:{number}", base(file)))))
+}
+
 impl FoundError {
     fn new(message: &str, place: Option<String>, lines: Vec<usize>) -> Self {
         let message = message.trim().to_owned();
@@ -211,6 +293,18 @@ impl FoundError {
             lines,
         }
     }
+
+    /// The error that one line says, with the line of a place in the author's own files.
+    fn with_own(message: &str, said: usize, own: Option<(usize, String)>) -> Self {
+        let mut lines = vec![said];
+        lines.extend(own.iter().map(|(at, _)| *at).filter(|at| *at != said));
+        Self::new(message, own.map(|(_, place)| place), lines)
+    }
+}
+
+/// A line without what it begins with; a tab may have been made visible.
+fn words(line: &str) -> &str {
+    line.trim_start().trim_start_matches("\\t")
 }
 
 /// The name of a file without its folders.
@@ -283,6 +377,48 @@ mod tests {
                  note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
                 "no luck (main.rs:2)",
             ),
+            (
+                "<internal:/usr/lib/ruby/vendor_ruby/rubygems/core_ext/kernel_require.rb>:85:in \
+                 `require': cannot load such file -- kit/a (LoadError)\n\\tfrom \
+                 <internal:/usr/lib/ruby/vendor_ruby/rubygems/core_ext/kernel_require.rb>:85:in \
+                 `require'\n\\tfrom bot.rb:1:in `<main>'",
+                "LoadError: cannot load such file -- kit/a (bot.rb:1)",
+            ),
+            (
+                "/srv/me/bot.rb:4:in 'Array#fetch': index 9 outside of array bounds: -2...2 \
+                 (IndexError)\n\\tfrom /srv/me/bot.rb:4:in '<main>'",
+                "IndexError: index 9 outside of array bounds: -2...2 (bot.rb:4)",
+            ),
+            (
+                "lua: /srv/me/bot.lua:1: module 'kit.a' not found:\n\
+                 \\tno field package.preload['kit.a']\n\\tno file './kit.so'\n\
+                 stack traceback:\n\\t[C]: in function 'require'\n\
+                 \\t/srv/me/bot.lua:1: in main chunk\n\\t[C]: in ?",
+                "module 'kit.a' not found (bot.lua:1)",
+            ),
+            (
+                "/usr/bin/lua5.4: /usr/share/lua/5.4/json.lua:9: expected a value\n\
+                 stack traceback:\n\\t/usr/share/lua/5.4/json.lua:9: in function 'json.decode'\n\
+                 \\tbot.lua:3: in main chunk",
+                "expected a value (bot.lua:3)",
+            ),
+            (
+                "Can't locate No/Kit.pm in @INC (you may need to install the No::Kit module) \
+                 (@INC contains: /etc/perl /usr/share/perl5) at bot.pl line 1.\n\
+                 BEGIN failed--compilation aborted at bot.pl line 1.",
+                "Can't locate No/Kit.pm in @INC (you may need to install the No::Kit module) \
+                 (bot.pl:1)",
+            ),
+            (
+                "Can't locate Kit.pm in @INC (you may need to install the Kit module) (@INC \
+                 contains: /etc/perl\nBEGIN failed--compilation aborted at /usr/share/perl5/A.pm \
+                 line 3.\nCompilation failed in require at bot.pl line 2.",
+                "Can't locate Kit.pm in @INC (you may need to install the Kit module) (bot.pl:2)",
+            ),
+            (
+                "Illegal division by zero at /srv/me/bot.pl line 7, <STDIN> line 2.",
+                "Illegal division by zero (bot.pl:7)",
+            ),
         ] {
             assert_eq!(read(printed).as_deref(), Some(error), "{printed}");
         }
@@ -299,6 +435,9 @@ mod tests {
             "I am\n    at home",
             "terminate called",
             "thread 'main' panicked at",
+            "in line 3: no luck (at all)",
+            "stack traceback:",
+            "it ends at noon.",
         ] {
             assert_eq!(read(printed), None, "{printed}");
         }

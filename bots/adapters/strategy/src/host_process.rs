@@ -12,6 +12,7 @@ use std::{
 };
 
 use nix::sys::signal::Signal;
+use referee_core::with_last_words;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{UnixStream, unix::pipe},
@@ -25,9 +26,9 @@ use crate::{
     wire::{HostReport, PointQuestion},
 };
 
-/// Number of its last lines that are evidence, and the longest one in characters.
-const LAST_LINES: usize = 3;
-const LINE_LIMIT: usize = 200;
+/// Number of its last lines that evidence is chosen from, and the longest one in characters.
+const KEPT_LINES: usize = 60;
+const LINE_LIMIT: usize = 400;
 /// The longest line in bytes; a longer one is cut in two.
 const LONGEST_LINE: usize = 64 * 1024;
 /// Number of bytes read at most from the pipe of a dead host: what a pipe can hold.
@@ -211,7 +212,6 @@ impl HostProcess {
     fn post_mortem(&mut self, status: io::Result<ExitStatus>) -> Status {
         self.take_output();
         self.printed.end();
-        let words = self.printed.last.make_contiguous().join(" / ");
         let status = match status {
             Ok(status) => status,
             Err(error) => return Status::internal(format!("the strategy is gone: {error}")),
@@ -228,11 +228,8 @@ impl HostProcess {
             (None, Some(Ok(signal))) => format!("the strategy was killed by {signal} {place}"),
             (None, _) => format!("the strategy ended {place}"),
         };
-        Status::internal(if words.is_empty() {
-            died
-        } else {
-            format!("{died}; its last words: {words}")
-        })
+        let printed = self.printed.last.make_contiguous();
+        Status::internal(with_last_words(&died, printed))
     }
 }
 
@@ -286,9 +283,9 @@ impl PrintedLines {
     fn end(&mut self) {
         let mut line = std::mem::take(&mut self.line);
         let words = String::from_utf8_lossy(&line);
-        let words = words.trim();
+        let words = words.trim_end();
         if !words.is_empty() {
-            if self.last.len() == LAST_LINES {
+            if self.last.len() == KEPT_LINES {
                 self.last.pop_front();
             }
             self.last
