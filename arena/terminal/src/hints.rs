@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use arena_check::fix_of_foul;
-use referee_bots::{Cause, Entry, Hint, ModulePlace, Runs, without_returns};
+use referee_bots::{
+    Cause, Entry, Hint, MissingModule, ModuleLanguage, ModulePlace, Runs, without_returns,
+};
 use referee_core::{Foul, PrintedError, split_last_words};
+use referee_sandbox::is_of_a_runtime;
 
 /// Advice for the author of a bot with this foul: by its cause where that is known, else what
 /// mends most fouls of this kind. None where the foul names the line that is wrong.
-pub(crate) fn advice(hint: Option<&Hint>, foul: &Foul, entry: &Entry) -> Option<String> {
+pub fn advice(hint: Option<&Hint>, foul: &Foul, entry: &Entry) -> Option<String> {
     match hint {
         Some(hint) => Some(words(hint)),
         None if names_a_line(foul) => None,
@@ -79,57 +82,141 @@ pub fn words(hint: &Hint) -> String {
             program,
             module,
             place,
-        } => missing_module(program, module, place.as_ref()),
+        } => missing_module(program, module, place),
         Hint::Cause(cause) => of_cause(cause),
     }
 }
 
-fn missing_module(program: &Path, module: &str, place: Option<&ModulePlace>) -> String {
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let python = match name.starts_with("python") || name.starts_with("pypy") {
-        true => program.display().to_string(),
-        // A script, or something that starts Python.
-        false => format!("the python that runs {}", program.display()),
+fn missing_module(program: &Path, module: &MissingModule, place: &ModulePlace) -> String {
+    use ModuleLanguage::{JavaScript, Lua, Perl, Python, Ruby};
+    let MissingModule { language, name, .. } = module;
+    let runtime = match language {
+        Python => "python",
+        JavaScript => "node",
+        Ruby => "ruby",
+        Perl => "perl",
+        Lua => "lua",
     };
-    let named = |folder: &Path| format!("PYTHONPATH={} arena …", folder.display());
+    let started = program.file_name().unwrap_or_default();
+    let ran = match is_of_a_runtime(started) {
+        true => program.display().to_string(),
+        // A script, or something that starts the runtime.
+        false => format!("the {runtime} that runs {}", program.display()),
+    };
+    let named = |folder: &Path| named_to(*language, folder);
     match place {
-        None => format!(
-            "{python} has no module {module}: install it for that python, or name the python that \
-             has it, as in 'exec:venv/bin/python FILE'"
-        ),
-        Some(ModulePlace::Near {
-            folder,
-            is_shared: false,
-        }) => format!(
-            "{module} is in {}, not in the folder of the bot's file: name it, as in {}",
-            folder.display(),
-            named(folder)
-        ),
-        Some(ModulePlace::Near {
-            folder,
-            is_shared: true,
-        }) => format!(
-            "{module} is in {}, not in the folder of the bot's file: put it there",
+        ModulePlace::Nowhere => {
+            let install = match language {
+                Python => "install it for that python, or name the python that has it, as in \
+                     'exec:venv/bin/python FILE'"
+                    .to_owned(),
+                JavaScript => format!("run npm install {name} in the folder of the bot's file"),
+                Ruby => format!(
+                    "install its gem for that ruby, or put the file beside the bot's and write \
+                     require_relative '{name}'"
+                ),
+                Perl => "install it for that perl, or put it beside the bot's file and write \
+                         use FindBin; use lib $FindBin::Bin; above the line that uses it"
+                    .to_owned(),
+                Lua => format!(
+                    "install it for that lua, or put it beside the bot's file and name that \
+                     folder, as in {}",
+                    named(Path::new("FOLDER"))
+                ),
+            };
+            format!("{ran} finds no {} {name}: {install}", kind(*language))
+        }
+        ModulePlace::Beside { folder, file } => {
+            let file = file.file_name().unwrap_or_default().display();
+            let mend = match language {
+                JavaScript => format!("name it by its path, as './{file}'"),
+                Ruby => format!("write require_relative '{name}'"),
+                Perl => "write use FindBin; use lib $FindBin::Bin; above the line that uses it"
+                    .to_owned(),
+                Python | Lua => format!("name that folder, as in {}", named(folder)),
+            };
+            format!("{runtime} does not look for {name} in the folder of the bot's file: {mend}")
+        }
+        ModulePlace::Alone(folder) => format!(
+            "{name} is in {}, of which a sandbox shows the bot's file alone, since that folder \
+             holds more than one program's files: put the bot into a folder of its own",
             folder.display()
         ),
-        Some(ModulePlace::Shared(folder)) => format!(
-            "{module} is in {0}, which PYTHONPATH names, but a sandbox does not show {0}, since it \
-             holds more than one program's files: put {module} into a folder of its own and name \
+        ModulePlace::Near { folder, is_shared } => {
+            let mend = match language {
+                JavaScript => "put it there, and name it by its path from the file that needs \
+                               it, as in './FILE'"
+                    .to_owned(),
+                Ruby => "put it there, and write require_relative".to_owned(),
+                _ if *is_shared => "put it there".to_owned(),
+                Python | Perl | Lua => format!("name it, as in {}", named(folder)),
+            };
+            format!(
+                "{name} is in {}, not in the folder of the bot's file: {mend}",
+                folder.display()
+            )
+        }
+        ModulePlace::Shared { folder, variable } => format!(
+            "{name} is in {0}, which {variable} names, but a sandbox does not show {0}, since it \
+             holds more than one program's files: put {name} into a folder of its own and name \
              that",
             folder.display()
         ),
-        Some(ModulePlace::Editable(folder)) => format!(
-            "{module} is installed in editable mode (pip install -e) from {}, which a sandbox \
+        ModulePlace::Editable(folder) if *language == JavaScript => format!(
+            "{name} is a link to {0}, which a sandbox does not show: install a copy, with npm \
+             install --install-links {0}",
+            folder.display()
+        ),
+        ModulePlace::Editable(folder) => format!(
+            "{name} is installed in editable mode (pip install -e) from {}, which a sandbox \
              does not show: name it, as in {}, or install it without -e",
             folder.display(),
             named(folder)
         ),
-        Some(ModulePlace::Other(folder)) => format!(
-            "{python} has no module {module}; {} has one, which it does not read: install it for this \
-             python too, or name one that has it, as in 'exec:venv/bin/python FILE'",
-            folder.display()
-        ),
+        ModulePlace::Other(folder) => {
+            let mend = match language {
+                Python => "install it for this python too, or name one that has it, as in \
+                           'exec:venv/bin/python FILE'"
+                    .to_owned(),
+                JavaScript => {
+                    format!("run npm install {name} in the folder of the bot's file, without -g")
+                }
+                Ruby => "install its gem for this ruby too".to_owned(),
+                Perl | Lua => format!("name that folder, as in {}", named(folder)),
+            };
+            format!(
+                "{ran} finds no {} {name}; {} has one, which it does not read: {mend}",
+                kind(*language),
+                folder.display()
+            )
+        }
     }
+}
+
+/// The word of a language for what is installed.
+const fn kind(language: ModuleLanguage) -> &'static str {
+    match language {
+        ModuleLanguage::JavaScript => "package",
+        ModuleLanguage::Ruby => "file",
+        _ => "module",
+    }
+}
+
+/// The start of `arena` with a variable by which a runtime looks for modules in a folder.
+fn named_to(language: ModuleLanguage, folder: &Path) -> String {
+    let folder = folder.display();
+    let variable = match language {
+        ModuleLanguage::Python => format!("PYTHONPATH={folder}"),
+        ModuleLanguage::JavaScript => format!("NODE_PATH={folder}"),
+        ModuleLanguage::Ruby => format!("RUBYLIB={folder}"),
+        ModuleLanguage::Perl => format!("PERL5LIB={folder}"),
+        // There LuaRocks puts compiled modules.
+        ModuleLanguage::Lua if folder.to_string().contains("/lib/lua/") => {
+            format!("LUA_CPATH='{folder}/?.so;;'")
+        }
+        ModuleLanguage::Lua => format!("LUA_PATH='{folder}/?.lua;{folder}/?/init.lua;;'"),
+    };
+    format!("{variable} arena …")
 }
 
 fn of_cause(cause: &Cause) -> String {

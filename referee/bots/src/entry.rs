@@ -1,9 +1,12 @@
 //! A bot of a run: `NAME=SPEC` as a person writes it.
 
-use std::{collections::HashSet, fmt, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc};
+use std::{
+    collections::HashSet, ffi::OsStr, fmt, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc,
+};
 
 use referee::Address;
 use referee_core::{GameInfo, is_printable, printable};
+use referee_sandbox::{is_of_a_runtime, is_shell};
 
 use crate::{Launcher, Reach, Schemes, Trust, hint::interpreter};
 
@@ -232,11 +235,6 @@ fn name_like(text: &str) -> String {
     chars.take(LONGEST_NAME).collect()
 }
 
-/// Programs that run files of their language.
-const INTERPRETERS: &[&str] = &[
-    "python", "python3", "node", "java", "ruby", "perl", "lua", "sh", "bash",
-];
-
 /// The text that was meant, with its name, where it is no SPEC: it lacks a prefix, or is in
 /// quotation marks.
 fn suggestion(text: &str, schemes: &Schemes) -> Option<String> {
@@ -333,7 +331,8 @@ fn is_executable(file: &Path) -> bool {
 fn command_meant(text: &str) -> Option<String> {
     let words = shlex::split(text)?;
     let (program, arguments) = words.split_first()?;
-    let runs_files = INTERPRETERS.contains(&program.as_str()) && !arguments.is_empty();
+    let name = OsStr::new(program);
+    let runs_files = (is_of_a_runtime(name) || is_shell(name)) && !arguments.is_empty();
     let has_file = words.iter().any(|word| Path::new(word).is_file());
     (runs_files || has_file).then(|| format!("exec:{text}"))
 }
@@ -442,6 +441,10 @@ mod tests {
             (
                 "me=python3 not_there.py".to_owned(),
                 "me=exec:python3 not_there.py".to_owned(),
+            ),
+            (
+                "me=python3.11 not_there.py".to_owned(),
+                "me=exec:python3.11 not_there.py".to_owned(),
             ),
             (
                 "exec venv/bin/python my.py".to_owned(),

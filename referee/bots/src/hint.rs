@@ -9,7 +9,8 @@ use std::{
 
 use referee_core::Foul;
 use referee_sandbox::{
-    ModulePlace, Program, Walls, find_module, has_carriage_return, is_package_variable,
+    MissingModule, ModulePlace, Program, Wall, Walls, find_module, has_carriage_return,
+    is_package_variable,
 };
 
 use crate::{Cause, Entry, Reach, cause::cause_of, machine_label, needs::kind_of_machine};
@@ -50,14 +51,14 @@ pub enum Hint {
         /// The file, as it was written.
         file: PathBuf,
     },
-    /// The python that ran it did not find a module.
+    /// The runtime that ran it did not find a module.
     MissingModule {
         /// The program that was started, as it was written.
         program: PathBuf,
-        /// The name of the module, with those of the packages that it is in.
-        module: String,
-        /// Where it is all the same.
-        place: Option<ModulePlace>,
+        /// The module.
+        module: MissingModule,
+        /// The place where it is all the same.
+        place: ModulePlace,
     },
     /// It took too much memory, and the runtime that it was started with has an option for how
     /// large its heap may become.
@@ -87,7 +88,7 @@ pub fn hint_for(
 ) -> Option<Hint> {
     let of_files = match entry.launcher().reach() {
         Reach::Program { program, arguments } => {
-            of_files(foul, entry, (program, &arguments), directory)
+            of_files(foul, entry, (program, &arguments), directory, walls)
         }
         _ => None,
     };
@@ -103,25 +104,32 @@ fn of_files(
     entry: &Entry,
     (program, arguments): (PathBuf, &[OsString]),
     directory: &Path,
+    walls: Option<&Walls>,
 ) -> Option<Hint> {
     match foul {
         Foul::Unreachable { detail } => not_started(program, detail, directory),
-        Foul::NoStart { detail } | Foul::Crashed { detail } => {
+        Foul::NoStart { detail }
+        | Foul::Crashed { detail }
+        | Foul::ErrorStatus {
+            message: detail, ..
+        } => {
             // What `env` ends with where it does not find the program that it is to start.
             const NOT_FOUND: &str = "exited with code 127";
             if detail.starts_with(NOT_FOUND) && has_carriage_return(&directory.join(&program)) {
                 return Some(Hint::CarriageReturn { file: program });
             }
-            // As Python says it: No module named 'numpy'.
-            let (_, module) = detail.split_once("No module named '")?;
-            let (module, _) = module.split_once('\'')?;
-            // The files of an archive are elsewhere; a package that lacks a module was found.
-            let is_known = entry.launcher().archive().is_none() && !module.contains('.');
-            let place = is_known.then(|| place(&program, arguments.to_vec(), directory, module));
-            Some(Hint::MissingModule {
-                module: module.to_owned(),
-                place: place.flatten(),
+            let module = MissingModule::in_text(detail)?;
+            let place = match entry.launcher().archive() {
+                None => place(&program, arguments.to_vec(), directory, &module)?,
+                // Its files are elsewhere.
+                Some(_) if module.is_path() => return None,
+                Some(_) => ModulePlace::Nowhere,
+            };
+            let hides = walls.is_some_and(|walls| walls.hold(Wall::Files));
+            (hides || !place.is_hidden()).then_some(Hint::MissingModule {
                 program,
+                module,
+                place,
             })
         }
         Foul::MemoryExceeded { limit, .. } => {
@@ -140,7 +148,7 @@ fn place(
     program: &Path,
     arguments: Vec<OsString>,
     directory: &Path,
-    module: &str,
+    module: &MissingModule,
 ) -> Option<ModulePlace> {
     let is_needed = |name: &OsString| name == "PATH" || is_package_variable(name);
     let program = Program {
@@ -188,6 +196,8 @@ pub(crate) fn interpreter(file: &Path) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use referee_core::with_last_words;
 
     use super::*;
     use crate::Schemes;
@@ -303,11 +313,9 @@ mod tests {
     #[test]
     fn a_missing_module_is_named_with_the_place_where_it_is() {
         let folder = tempfile::tempdir().unwrap();
+        let said = |module: &str| format!("ModuleNotFoundError: No module named '{module}'");
         let foul = |module: &str| Foul::NoStart {
-            detail: format!(
-                "exited with code 1 before it listened; its last words: \
-                 ModuleNotFoundError: No module named '{module}'"
-            ),
+            detail: with_last_words("exited with code 1 before it listened", &[said(module)]),
         };
         fs::create_dir(folder.path().join("mine")).unwrap();
         for name in ["mine/bot.py", "kit_of_mine.py"] {
@@ -321,15 +329,40 @@ mod tests {
             ("kit_of_mine", Some(near)),
             // This one was found, and it is no package.
             ("kit_of_mine.games", None),
-            ("no_such_module", None),
+            ("no_such_module", Some(ModulePlace::Nowhere)),
         ] {
-            let expected = Hint::MissingModule {
+            let expected = place.map(|place| Hint::MissingModule {
                 program: "python3".into(),
-                module: module.to_owned(),
+                module: MissingModule::in_text(&said(module)).unwrap(),
                 place,
-            };
+            });
             let found = hint("exec:python3 mine/bot.py", &foul(module), folder.path());
-            assert_eq!(found, Some(expected));
+            assert_eq!(found, expected);
+        }
+        // Beside a bot in a folder of everybody's, of which a sandbox shows the bot alone.
+        let file = |prefix: &str| {
+            let file = tempfile::Builder::new()
+                .prefix(prefix)
+                .suffix(".py")
+                .tempfile_in("/tmp");
+            file.unwrap()
+        };
+        let (bot, kit) = (file("bot_"), file("kit_"));
+        let module = kit.path().file_stem().unwrap().to_str().unwrap();
+        let spec = format!("exec:python3 {}", bot.path().display());
+        let entry = Entry::read(&spec, &Schemes::with(Vec::new())).unwrap();
+        for (held, is_told) in [(Wall::ALL.into(), true), (Default::default(), false)] {
+            let walls = Walls {
+                held,
+                ..Walls::default()
+            };
+            let found = hint_for(&foul(module), &entry, folder.path(), Some(&walls));
+            let expected = is_told.then(|| ModulePlace::Alone("/tmp".into()));
+            let place = found.map(|found| match found {
+                Hint::MissingModule { place, .. } => place,
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(place, expected);
         }
     }
 }

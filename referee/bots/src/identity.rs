@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use referee_sandbox::joined;
 use sha2::{Digest as _, Sha256};
 
 use crate::open_input;
@@ -37,7 +38,7 @@ pub fn identity_of_file(file: &Path) -> io::Result<String> {
 pub(crate) fn file_of_command(words: &[String], directory: &Path) -> Option<PathBuf> {
     let (program, arguments) = words.split_first()?;
     let own = |word: &String| {
-        let file = directory.join(word);
+        let file = joined(directory, word);
         (!word.is_empty() && file.is_file()).then_some(file)
     };
     let is_system = |file: &PathBuf| {

@@ -38,5 +38,5 @@ pub use needs::{has_program, is_label, machine_label, needs_of_file};
 pub use neighbours::{SharedFolder, shared_folders};
 pub use output::{Output, OutputOptions, write_output, write_whole};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};
-pub use referee_sandbox::{ModulePlace, without_returns};
+pub use referee_sandbox::{MissingModule, ModuleLanguage, ModulePlace, without_returns};
 pub use running::{NotRunning, RunningBot};

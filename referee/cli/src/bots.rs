@@ -13,7 +13,7 @@ use referee_bots::{
 use referee_container::Containers;
 use referee_core::GameInfo;
 use referee_games::game_name;
-use referee_sandbox::Reexec;
+use referee_sandbox::{Reexec, joined};
 use strategy_adapter::Strategy;
 
 use crate::hidden;
@@ -164,7 +164,7 @@ impl Launcher for Compiled {
         check_home(&self.strategy.path, directory)
             .map_err(|why| format!("strategy:{}: {why}", self.strategy))?;
         let strategy = Strategy {
-            path: directory.join(&self.strategy.path),
+            path: joined(directory, &self.strategy.path),
             ..self.strategy.clone()
         };
         strategy.look().map_err(|error| error.to_string())
@@ -181,11 +181,11 @@ impl Launcher for Compiled {
     }
 
     fn program_file(&self, directory: &Path) -> Option<PathBuf> {
-        Some(directory.join(&self.strategy.path))
+        Some(joined(directory, &self.strategy.path))
     }
 
     fn needs(&self, directory: &Path) -> Vec<String> {
-        let file = directory.join(&self.strategy.path);
+        let file = joined(directory, &self.strategy.path);
         needs_of_file(&file).into_iter().collect()
     }
 

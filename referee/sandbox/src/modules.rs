@@ -1,4 +1,4 @@
-//! Where a module of Python is that a program did not find.
+//! Where a module is that a program did not find.
 
 use std::{
     env, fs,
@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    packages::PackagePlace,
+    packages::{self, ModuleLanguage, Modules, Start, folders_of_templates, modules_of},
     program::Program,
     sandbox::search_path,
     script::head,
@@ -17,100 +17,292 @@ use crate::{
 const LONGEST: u64 = 64 << 10;
 const MOST: usize = 10_000;
 
+/// The folder of packages of Node.
+const NODE_MODULES: &str = "node_modules";
+
+/// A module that a program did not find, as its runtime has said it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingModule {
+    /// The language.
+    pub language: ModuleLanguage,
+    /// Its name, as the program has it: `kit.games`, `Kit::Games`. Of JavaScript the name of the
+    /// package that it is in.
+    pub name: String,
+    /// The names of its folders and its file, without the end.
+    path: String,
+}
+
 /// The place of a module that a program did not find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModulePlace {
-    /// In this folder beside or above its files, where Python does not look.
+    /// In no folder in which such are looked for.
+    Nowhere,
+    /// Beside the program's file, where its language looks only if it is told.
+    Beside {
+        /// The folder.
+        folder: PathBuf,
+        /// The module's file in it.
+        file: PathBuf,
+    },
+    /// Beside the program's file, in this folder, of which a sandbox shows nothing else: it is a
+    /// home, for instance.
+    Alone(PathBuf),
+    /// In this folder above its files, or where it is started, where its language does not look.
     Near {
         /// The folder.
         folder: PathBuf,
         /// True if no sandbox shows the folder, also where it is named: a home, for instance.
         is_shared: bool,
     },
-    /// In this folder, which `PYTHONPATH` names and no sandbox shows, for the same reason.
-    Shared(PathBuf),
-    /// In this folder, which a sandbox shows where it is named only: the package is installed in
-    /// editable mode (PEP 660).
+    /// In this folder, which a variable names and no sandbox shows, for the same reason.
+    Shared {
+        /// The folder.
+        folder: PathBuf,
+        /// The variable.
+        variable: String,
+    },
+    /// In this folder, which a sandbox shows where it is named only: a package in another folder
+    /// refers to it, by editable mode (PEP 660) or a link.
     Editable(PathBuf),
-    /// In this folder of packages, which is another Python's.
+    /// In this folder of packages, which is another installation's, or is not looked into.
     Other(PathBuf),
 }
 
-/// Looks for a module of this name, which has no dot, in the folders that the Python which runs a
-/// program may read, and in those around its files. None where it is nowhere, or where Python
-/// should have found it.
+impl MissingModule {
+    /// The module that a program did not find which has printed this text.
+    #[must_use]
+    pub fn in_text(text: &str) -> Option<Self> {
+        let said = |modules: &'static Modules| {
+            let mut forms = modules.says.iter();
+            let name = forms.find_map(|(before, after)| {
+                let (_, rest) = text.rsplit_once(before)?;
+                Some(rest.split_once(after)?.0)
+            })?;
+            let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
+            is_name.then(|| Self::of(modules, name))
+        };
+        packages::modules().find_map(said)
+    }
+
+    fn of(modules: &Modules, said: &str) -> Self {
+        let (name, path) = match modules.language {
+            ModuleLanguage::JavaScript => (package(said).to_owned(), package(said).to_owned()),
+            ModuleLanguage::Perl => (said.replace('/', "::"), said.to_owned()),
+            _ => (said.to_owned(), said.replace(modules.between, "/")),
+        };
+        Self {
+            language: modules.language,
+            name,
+            path,
+        }
+    }
+
+    /// True if it is named by a path, as a file of the program's own is, and not by a name.
+    #[must_use]
+    pub fn is_path(&self) -> bool {
+        self.path.starts_with(['.', '/'])
+    }
+
+    /// The file of the module in a folder of modules, if it has one there.
+    fn file_in(&self, folder: &Path) -> Option<PathBuf> {
+        let mut ends = modules_of(self.language)?.files.iter();
+        ends.find_map(|end| {
+            let file = folder.join(format!("{}{end}", self.path));
+            file.is_file().then_some(file)
+        })
+    }
+
+    fn is_in(&self, folder: &Path) -> bool {
+        self.file_in(folder).is_some()
+    }
+}
+
+impl ModulePlace {
+    /// True if the module is found there where no sandbox hides it.
+    #[must_use]
+    pub const fn is_hidden(&self) -> bool {
+        matches!(
+            self,
+            Self::Alone(_) | Self::Shared { .. } | Self::Editable(_)
+        )
+    }
+}
+
+/// The package of a module of JavaScript, of its name in the program: `@scope/kit/file`.
+fn package(name: &str) -> &str {
+    let parts = if name.starts_with('@') { 2 } else { 1 };
+    let end = name.match_indices('/').nth(parts - 1);
+    match end {
+        Some((end, _)) if !name.starts_with(['.', '/']) => &name[..end],
+        _ => name,
+    }
+}
+
+/// Looks for a module in the folders that the runtime of a program may read, and in those around
+/// its files. None where the runtime should have found it, so that another thing is wrong.
 #[must_use]
-pub fn find_module(program: &Program, module: &str) -> Option<ModulePlace> {
+pub fn find_module(program: &Program, missing: &MissingModule) -> Option<ModulePlace> {
     let path = search_path(program);
     let start = start_folder(program).ok()?;
     let homes = Homes::of_this_machine().and(program.home.as_deref());
     let search = VisibleSearch::of(program, &homes, &path, &start).ok()?;
-    let files = search.named().filter(|file| file.starts_with(&start));
-    let own: Vec<&Path> = files.filter_map(Path::parent).collect();
-    // Python looks in the folder of the file itself.
-    if own.iter().any(|folder| has_module(folder, module)) {
+    let arguments = program.arguments.iter();
+    let arguments: Vec<PathBuf> = arguments
+        .filter_map(|word| fs::canonicalize(start.join(word)).ok())
+        .collect();
+    let is_own = |file: &&Path| file.starts_with(&start) || arguments.iter().any(|own| own == file);
+    let own: Vec<&Path> = search
+        .named()
+        .filter(is_own)
+        .filter_map(Path::parent)
+        .collect();
+    let language = missing.language;
+    if language == ModuleLanguage::Python && missing.name.contains('.') {
+        // The package that it should be in was found.
         return None;
     }
-    if let Some(folder) = near(&own, &start, module) {
+    if missing.is_path() {
+        // A path begins in the folder of the file, or in that in which it is started.
+        let files = own.iter().copied().chain([&*start]);
+        let file = files.filter_map(|folder| missing.file_in(folder)).next()?;
+        let folder = fs::canonicalize(file.parent()?).ok()?;
+        let is_beside = own.iter().any(|own| folder.starts_with(own));
+        return match (homes.is_shared(&folder), is_beside) {
+            (true, true) => Some(ModulePlace::Alone(folder)),
+            (false, true) => None,
+            (is_shared, false) => Some(ModulePlace::Near { folder, is_shared }),
+        };
+    }
+    if let Some((folder, file)) = own
+        .iter()
+        .find_map(|folder| Some((folder, missing.file_in(folder)?)))
+    {
+        let folder = folder.to_path_buf();
+        let is_looked_into = language == ModuleLanguage::Python
+            || (language == ModuleLanguage::Lua && folder == start);
+        return match (homes.is_shared(&folder), is_looked_into) {
+            (true, _) => Some(ModulePlace::Alone(folder)),
+            (false, true) => None,
+            (false, false) => Some(ModulePlace::Beside { folder, file }),
+        };
+    }
+    if let Some(folder) = near(&own, &start, missing) {
         let is_shared = homes.is_shared(&folder);
         return Some(ModulePlace::Near { folder, is_shared });
     }
-    let mut variables = program.environment.iter();
-    let named = variables.find(|(name, _)| name == "PYTHONPATH");
-    let named = named
-        .map(|(_, value)| value.as_os_str())
-        .unwrap_or_default();
-    for folder in
-        env::split_paths(named).filter_map(|folder| fs::canonicalize(start.join(folder)).ok())
-    {
-        if has_module(&folder, module) {
-            return homes
-                .is_shared(&folder)
-                .then_some(ModulePlace::Shared(folder));
+    search.of_start(program, |start| {
+        if let Some((variable, folder)) = named(start, missing) {
+            let is_shared = homes.is_shared(&folder);
+            return is_shared.then_some(ModulePlace::Shared { folder, variable });
         }
-    }
-    let places = search.package_places(program).into_iter();
-    let folders: Vec<PathBuf> = places
-        .flat_map(|PackagePlace { path, .. }| {
-            ["site-packages", "dist-packages"].map(|name| path.join(name))
-        })
-        .filter(|folder| folder.is_dir())
-        .collect();
-    let editable = folders.iter().find_map(|folder| editable(folder, module));
-    let other = || {
-        folders
-            .iter()
-            .find(|folder| has_module(folder, module))
-            .cloned()
-    };
-    editable
-        .map(ModulePlace::Editable)
-        .or_else(|| other().map(ModulePlace::Other))
+        match language {
+            ModuleLanguage::JavaScript => of_node(&own, start, missing),
+            _ => in_packages(start, missing),
+        }
+    })
 }
 
 /// The folder of a module above those of the files that are named, or where they are started.
-fn near(own: &[&Path], start: &Path, module: &str) -> Option<PathBuf> {
+fn near(own: &[&Path], start: &Path, missing: &MissingModule) -> Option<PathBuf> {
     let above = own.iter().flat_map(|folder| folder.ancestors().skip(1));
     let mut above = above
         .filter(|folder| folder.starts_with(start))
         .chain([start]);
     above
-        .find(|folder| has_module(folder, module))
+        .find(|folder| missing.is_in(folder))
         .map(Path::to_owned)
 }
 
-/// True if a module, or a package of modules, of this name lies in a folder.
-fn has_module(folder: &Path, module: &str) -> bool {
-    folder.join(module).join("__init__.py").is_file()
-        || folder.join(format!("{module}.py")).is_file()
+/// The variable that names the folder of a module, and that folder.
+fn named(start: &Start, missing: &MissingModule) -> Option<(String, PathBuf)> {
+    let modules = modules_of(missing.language)?;
+    modules.named.iter().find_map(|(variable, below)| {
+        let folders = start
+            .values(variable)
+            .flat_map(|value| match modules.language {
+                ModuleLanguage::Lua => folders_of_templates(value),
+                _ => env::split_paths(value).collect(),
+            });
+        let mut folders =
+            folders.filter_map(|folder| fs::canonicalize(start.folder.join(folder)).ok());
+        let folder = folders.find(|folder| {
+            let mut folders = below_each(folder, below).into_iter();
+            folders.any(|folder| missing.is_in(&folder))
+        })?;
+        Some((variable.trim_end_matches('*').to_owned(), folder))
+    })
+}
+
+/// The place of a package of Node.
+fn of_node(own: &[&Path], start: &Start, missing: &MissingModule) -> Option<ModulePlace> {
+    let files = own.iter().copied().chain([start.folder]);
+    for folder in files.flat_map(Path::ancestors) {
+        let packages = folder.join(NODE_MODULES);
+        if let Ok(real) = fs::canonicalize(packages.join(&missing.path)) {
+            let shown = own.iter().any(|own| real.starts_with(own)) || real.starts_with(&packages);
+            return (!shown).then_some(ModulePlace::Editable(real));
+        }
+    }
+    let places = packages::places_of(start, missing.language).into_iter();
+    let found = places
+        .map(|place| place.path)
+        .find(|place| place.join(&missing.path).exists());
+    match found {
+        // There `npm install -g` puts packages, and Node looks for none.
+        Some(place) if place.ends_with("lib/node_modules") => Some(ModulePlace::Other(place)),
+        Some(_) => None,
+        None => Some(ModulePlace::Nowhere),
+    }
+}
+
+/// The place of a module in the folders of packages of a runtime.
+fn in_packages(start: &Start, missing: &MissingModule) -> Option<ModulePlace> {
+    let modules = modules_of(missing.language)?;
+    // Perl looks below a place that is named to it.
+    let is_named_alone = missing.language == ModuleLanguage::Perl;
+    let mut folders = Vec::new();
+    for place in packages::places_of(start, missing.language) {
+        let below = modules.below.iter();
+        for folder in below.flat_map(|below| below_each(&place.path, below)) {
+            let named = if is_named_alone { &place.path } else { &folder };
+            folders.push((named.clone(), folder));
+        }
+    }
+    if missing.language == ModuleLanguage::Python
+        && let Some(folder) = folders
+            .iter()
+            .find_map(|(_, folder)| editable(folder, missing))
+    {
+        return Some(ModulePlace::Editable(folder));
+    }
+    let found = folders
+        .into_iter()
+        .find(|(_, folder)| missing.is_in(folder));
+    Some(found.map_or(ModulePlace::Nowhere, |(place, _)| ModulePlace::Other(place)))
+}
+
+/// The paths below a folder that match, where a `*` is any name.
+fn below_each(folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    for name in pattern.split('/').filter(|name| !name.is_empty()) {
+        found = match name {
+            "*" => found.iter().flat_map(|folder| entries(folder)).collect(),
+            name => found.iter().map(|folder| folder.join(name)).collect(),
+        };
+    }
+    found
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.take(MOST).map(|entry| entry.path()).collect()
 }
 
 /// The folder that has a module, where that is installed in editable mode in a folder of packages:
 /// a line of a `.pth` file names it (<https://docs.python.org/3/library/site.html>), or the
 /// folder of its project does, in `direct_url.json` (PEP 610).
-fn editable(packages: &Path, module: &str) -> Option<PathBuf> {
-    let entries = fs::read_dir(packages).ok()?.flatten().take(MOST);
-    entries.map(|entry| entry.path()).find_map(|path| {
+fn editable(packages: &Path, missing: &MissingModule) -> Option<PathBuf> {
+    entries(packages).into_iter().find_map(|path| {
         let folders = match path.extension()?.to_str()? {
             "pth" => text(&path)?
                 .lines()
@@ -129,7 +321,7 @@ fn editable(packages: &Path, module: &str) -> Option<PathBuf> {
         };
         folders
             .into_iter()
-            .find(|folder| folder != packages && has_module(folder, module))
+            .find(|folder| folder != packages && missing.is_in(folder))
     })
 }
 
@@ -155,7 +347,62 @@ mod tests {
             home: Some(home.into()),
             ..Program::default()
         };
-        find_module(&program, "kit")
+        let missing = MissingModule::in_text("ModuleNotFoundError: No module named 'kit'");
+        find_module(&program, &missing.expect("it is said"))
+    }
+
+    /// Each was printed by the runtime of that language.
+    #[test]
+    fn a_module_is_named_by_what_its_runtime_says() {
+        use ModuleLanguage::{JavaScript, Lua, Perl, Python, Ruby};
+        for (said, language, name) in [
+            ("No module named 'a.b'; 'a' is not a package", Python, "a.b"),
+            (
+                "Error: Cannot find module 'kit/sub/a.js' / Require stack:",
+                JavaScript,
+                "kit",
+            ),
+            (
+                "Error: Cannot find module './helper'",
+                JavaScript,
+                "./helper",
+            ),
+            (
+                "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@a/kit' imported from /b.mjs",
+                JavaScript,
+                "@a/kit",
+            ),
+            (
+                "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/c/a.mjs' imported from /b.mjs",
+                JavaScript,
+                "/c/a.mjs",
+            ),
+            (
+                "in `require': cannot load such file -- kit/a (LoadError)",
+                Ruby,
+                "kit/a",
+            ),
+            (
+                "Can't locate A/Kit.pm in @INC (you may need to install",
+                Perl,
+                "A::Kit",
+            ),
+            ("lua: bot.lua:1: module 'kit.a' not found:", Lua, "kit.a"),
+        ] {
+            let found = MissingModule::in_text(said).expect(said);
+            assert_eq!((found.language, &*found.name), (language, name));
+            assert_eq!(found.is_path(), name.starts_with(['.', '/']));
+        }
+        for other in [
+            "",
+            "No module named nosuch",
+            "bot.ts(1,1): error TS2307: Cannot find module 'kit' or its type declarations.",
+            "cannot load such file -- (LoadError)",
+            "Can't locate helper.pl in @INC",
+            "the module 'kit' not found",
+        ] {
+            assert_eq!(MissingModule::in_text(other), None, "{other}");
+        }
     }
 
     #[test]
@@ -166,7 +413,8 @@ mod tests {
         let nowhere = Path::new("/nowhere");
         write(&start.join("bots/mine/bot.py"), "import kit");
         fs::create_dir(&home).expect("a folder");
-        assert_eq!(found(&start, &home, nowhere), None);
+        let found_nowhere = Some(ModulePlace::Nowhere);
+        assert_eq!(found(&start, &home, nowhere), found_nowhere);
 
         let packages = home.join(".local/lib/python3.99/site-packages");
         write(&packages.join("kit/__init__.py"), "");
@@ -195,7 +443,10 @@ mod tests {
         write(&home.join("kit.py"), "");
         assert_eq!(
             found(&start, &home, &home),
-            Some(ModulePlace::Shared(home.clone()))
+            Some(ModulePlace::Shared {
+                folder: home.clone(),
+                variable: "PYTHONPATH".to_owned()
+            })
         );
         // One that it shows, so that Python did look there.
         assert_eq!(found(&start, &home, &project.join("src")), None);
@@ -221,8 +472,13 @@ mod tests {
                 is_shared: true
             })
         );
-        // Beside the bot Python does look.
-        write(&start.join("bots/mine/kit.py"), "");
+        // Beside the bot Python does look, and where that is a home it sees the bot alone.
+        let mine = start.join("bots/mine");
+        write(&mine.join("kit.py"), "");
         assert_eq!(found(&start, &home, nowhere), None);
+        assert_eq!(
+            found(&start, &mine, nowhere),
+            Some(ModulePlace::Alone(mine))
+        );
     }
 }

@@ -25,6 +25,36 @@ pub(crate) struct Runtime {
     /// any end.
     variables: &'static [&'static str],
     places: &'static [Place],
+    /// The modules of its language, where it says which one it did not find.
+    modules: Option<Modules>,
+}
+
+/// A language whose runtime says which module a program lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a language is known by its name")]
+pub enum ModuleLanguage {
+    Python,
+    JavaScript,
+    Ruby,
+    Perl,
+    Lua,
+}
+
+/// How a runtime names a module that it did not find, and the files that may be one.
+#[derive(Debug)]
+pub(crate) struct Modules {
+    pub(crate) language: ModuleLanguage,
+    /// The words before and after the name.
+    pub(crate) says: &'static [(&'static str, &'static str)],
+    /// Text between the parts of a name, which are names of folders.
+    pub(crate) between: &'static str,
+    /// The variables that name folders of modules, or folders that have such: then the path to
+    /// those.
+    pub(crate) named: &'static [(&'static str, &'static str)],
+    /// The paths from a place of packages to a folder of modules. A `*` stands for any name.
+    pub(crate) below: &'static [&'static str],
+    /// The ends of the names of a module's files in a folder of modules.
+    pub(crate) files: &'static [&'static str],
 }
 
 /// Where a runtime finds packages. A last `*` of a path stands for any end of a name.
@@ -64,6 +94,14 @@ const RUNTIMES: &[Runtime] = &[
             Prefix("lib/python*"), Prefix("lib64/python*"), Prefix("lib/pypy*"),
             Prefix("lib/libpython*"), Machine("/usr/local/lib/python*"),
         ],
+        modules: Some(Modules {
+            language: ModuleLanguage::Python,
+            says: &[("No module named '", "'")],
+            between: ".",
+            named: &[("PYTHONPATH", "")],
+            below: &["site-packages", "dist-packages"],
+            files: &["/__init__.py", ".py"],
+        }),
     },
     // <https://nodejs.org/api/modules.html#loading-from-node_modules-folders>, and
     // `#loading-from-the-global-folders` there. The nearest `package.json` says what kind a
@@ -77,6 +115,17 @@ const RUNTIMES: &[Runtime] = &[
             Home(".node_modules"), Home(".node_libraries"),
             Prefix("lib/node"), Prefix("lib/node_modules"),
         ],
+        modules: Some(Modules {
+            language: ModuleLanguage::JavaScript,
+            says: &[
+                ("Error: Cannot find module '", "'"),
+                ("Cannot find package '", "'"), ("Cannot find module '", "' imported from"),
+            ],
+            between: "/",
+            named: &[("NODE_PATH", "")],
+            below: &[""],
+            files: &[".js", ".mjs", ".cjs", ".json", "/index.js", ""],
+        }),
     },
     // `gem environment`: <https://guides.rubygems.org/command-reference/#gem-environment>.
     // Debian's default folder is below `/var` (operating_system.rb of rubygems-integration).
@@ -88,6 +137,14 @@ const RUNTIMES: &[Runtime] = &[
             Home(".local/share/gem/ruby"), Home(".gem/ruby"), Machine("/var/lib/gems"),
             Prefix("lib/ruby"),
         ],
+        modules: Some(Modules {
+            language: ModuleLanguage::Ruby,
+            says: &[("cannot load such file -- ", " (LoadError)")],
+            between: "/",
+            named: &[("RUBYLIB", ""), ("GEM_HOME", "gems/*/lib"), ("GEM_PATH", "gems/*/lib")],
+            below: &["*/gems/*/lib", "gems/*/gems/*/lib"],
+            files: &[".rb", ".so", ""],
+        }),
     },
     // <https://perldoc.perl.org/perlrun#PERL5LIB>; the folder of local::lib in a home:
     // <https://metacpan.org/pod/local::lib#DESCRIPTION>.
@@ -96,6 +153,14 @@ const RUNTIMES: &[Runtime] = &[
         mark: None,
         variables: &["PERL5LIB", "PERLLIB"],
         places: &[Home("perl5/lib/perl5"), Prefix("lib/perl5")],
+        modules: Some(Modules {
+            language: ModuleLanguage::Perl,
+            says: &[("Can't locate ", ".pm in @INC")],
+            between: "/",
+            named: &[("PERL5LIB", ""), ("PERLLIB", "")],
+            below: &["", "*"],
+            files: &[".pm"],
+        }),
     },
     // <https://www.lua.org/manual/5.4/manual.html#pdf-package.path>; the folders of LuaRocks in
     // a home: <https://github.com/luarocks/luarocks/wiki/Config-file-format>.
@@ -108,6 +173,14 @@ const RUNTIMES: &[Runtime] = &[
             Home(".luarocks/share/lua"), Home(".luarocks/lib/lua"),
             Prefix("share/lua"), Prefix("lib/lua"),
         ],
+        modules: Some(Modules {
+            language: ModuleLanguage::Lua,
+            says: &[(": module '", "' not found:")],
+            between: ".",
+            named: &[("LUA_PATH*", ""), ("LUA_CPATH*", "")],
+            below: &["", "*"],
+            files: &[".lua", "/init.lua", ".so"],
+        }),
     },
     // The class path is given, or the folder that it is started in:
     // <https://docs.oracle.com/en/java/javase/21/docs/specs/man/java.html>.
@@ -116,6 +189,7 @@ const RUNTIMES: &[Runtime] = &[
         mark: None,
         variables: &["CLASSPATH", "JAVA_HOME"],
         places: &[],
+        modules: None,
     },
     // The folder of an installation, and where a program looks for it that `dotnet build` has
     // made: <https://learn.microsoft.com/dotnet/core/tools/dotnet-environment-variables>. Packages:
@@ -129,6 +203,7 @@ const RUNTIMES: &[Runtime] = &[
             Variable("DOTNET_ROOT*", "host"), Variable("DOTNET_ROOT*", "shared"),
             Home(".nuget/packages"),
         ],
+        modules: None,
     },
 ];
 
@@ -144,10 +219,30 @@ pub fn is_package_variable(name: &OsStr) -> bool {
     variables.any(|pattern| matches(pattern, name))
 }
 
-/// True if a program of this name is one of a runtime's.
-pub(crate) fn is_of_a_runtime(program: &OsStr) -> bool {
+/// True if a program of this name is one of a runtime's, which runs files of its language:
+/// `python3.11`.
+#[must_use]
+pub fn is_of_a_runtime(program: &OsStr) -> bool {
     let mut programs = RUNTIMES.iter().flat_map(|runtime| runtime.programs);
     programs.any(|known| is_version_of(known, program))
+}
+
+/// True if a program of this name is one that starts others, which it may name anywhere.
+#[must_use]
+pub fn is_shell(program: &OsStr) -> bool {
+    SHELLS.iter().any(|shell| program == OsStr::new(shell))
+}
+
+/// The modules of every language whose runtime says which one it did not find.
+pub(crate) fn modules() -> impl Iterator<Item = &'static Modules> {
+    RUNTIMES
+        .iter()
+        .filter_map(|runtime| runtime.modules.as_ref())
+}
+
+/// Those of a language.
+pub(crate) fn modules_of(language: ModuleLanguage) -> Option<&'static Modules> {
+    modules().find(|modules| modules.language == language)
 }
 
 /// What is known of a program that is to be started.
@@ -178,24 +273,40 @@ pub(crate) struct PackagePlace {
 pub(crate) fn places(start: &Start) -> Vec<PackagePlace> {
     let of = |runtime: &&Runtime| start.programs.iter().any(|file| runtime.starts(file));
     let mut runtimes: Vec<&Runtime> = RUNTIMES.iter().filter(of).collect();
-    if runtimes.is_empty() && start.programs.iter().any(|file| is_shell(file)) {
+    if runtimes.is_empty()
+        && start
+            .programs
+            .iter()
+            .any(|file| file.file_name().is_some_and(is_shell))
+    {
         runtimes = RUNTIMES.iter().collect();
     }
-    let places = runtimes.into_iter().flat_map(|runtime| {
-        let programs = start.programs.iter().map(PathBuf::as_path);
-        let own: Vec<&Path> = programs.filter(|file| runtime.has(file)).collect();
-        runtime
-            .places
-            .iter()
-            .flat_map(move |place| place.found(&own, start))
-    });
+    let places = runtimes.iter().flat_map(|runtime| runtime.found(start));
     let mut found: Vec<PackagePlace> = places.collect();
     found.sort();
     found.dedup();
     found
 }
 
+/// The places that are there, of the runtime of a language.
+pub(crate) fn places_of(start: &Start, language: ModuleLanguage) -> Vec<PackagePlace> {
+    let is_it = |runtime: &&Runtime| {
+        let modules = runtime.modules.as_ref();
+        modules.is_some_and(|modules| modules.language == language)
+    };
+    let runtimes = RUNTIMES.iter().filter(is_it);
+    runtimes.flat_map(|runtime| runtime.found(start)).collect()
+}
+
 impl Runtime {
+    /// The places of its packages that are there.
+    fn found(&self, start: &Start) -> Vec<PackagePlace> {
+        let programs = start.programs.iter().map(PathBuf::as_path);
+        let own: Vec<&Path> = programs.filter(|file| self.has(file)).collect();
+        let places = self.places.iter();
+        places.flat_map(|place| place.found(&own, start)).collect()
+    }
+
     /// True if a program is one of its own.
     fn has(&self, file: &Path) -> bool {
         let name = file.file_name().unwrap_or_default();
@@ -274,7 +385,10 @@ impl Place {
 }
 
 impl<'a> Start<'a> {
-    fn values(&self, pattern: &'static str) -> impl Iterator<Item = &'a OsStr> + use<'a> {
+    pub(crate) fn values(
+        &self,
+        pattern: &'static str,
+    ) -> impl Iterator<Item = &'a OsStr> + use<'a> {
         let variables = self.environment.iter();
         let named = variables.filter(move |(name, _)| matches(pattern, name));
         named
@@ -325,7 +439,7 @@ fn within(folder: &Path, pattern: &str) -> Vec<PathBuf> {
 
 /// The whole folders before the first `?` of templates. One that begins nowhere is in the
 /// program's folder.
-fn folders_of_templates(value: &OsStr) -> Vec<PathBuf> {
+pub(crate) fn folders_of_templates(value: &OsStr) -> Vec<PathBuf> {
     let templates = value.as_bytes().split(|byte| *byte == b';');
     let before = templates.filter_map(|template| {
         let end = template
@@ -338,11 +452,6 @@ fn folders_of_templates(value: &OsStr) -> Vec<PathBuf> {
     before
         .filter(|folder| folder.is_absolute() && folder.is_dir())
         .collect()
-}
-
-fn is_shell(file: &Path) -> bool {
-    file.file_name()
-        .is_some_and(|name| SHELLS.iter().any(|shell| name == OsStr::new(shell)))
 }
 
 /// True if a program's name is this one, or this one with a version: `python3.11`, `ruby-3.1`.
@@ -379,6 +488,7 @@ mod tests {
             assert!(is_of_a_runtime(OsStr::new(program)), "{program}");
         }
         for other in ["pythonic", "noded", "rubyist", "bot", "luarocks", ""] {
+            assert!(!is_shell(OsStr::new(other)), "{other}");
             assert!(!is_of_a_runtime(OsStr::new(other)), "{other}");
         }
     }

@@ -1,6 +1,9 @@
 //! The program that is to run in a sandbox.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use crate::ResourceLimits;
 
@@ -34,4 +37,28 @@ pub struct Program {
     pub limits: ResourceLimits,
     /// True if it can't move itself to other cores than those it is started on.
     pub keeps_its_cores: bool,
+}
+
+/// A path in a folder, without the `./` that it may begin with.
+#[must_use]
+pub fn joined(folder: &Path, path: impl AsRef<Path>) -> PathBuf {
+    folder.join(path).components().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_a_folder_has_no_dot_in_it() {
+        for (folder, path, expected) in [
+            ("/srv/me", "./bot.py", "/srv/me/bot.py"),
+            ("/srv/me", "./a/./bot.py", "/srv/me/a/bot.py"),
+            ("/srv/me", "../bot.py", "/srv/me/../bot.py"),
+            ("/srv/me", "/usr/bin/bot", "/usr/bin/bot"),
+            ("", "./bot.py", "./bot.py"),
+        ] {
+            assert_eq!(joined(Path::new(folder), path), Path::new(expected));
+        }
+    }
 }

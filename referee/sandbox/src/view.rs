@@ -19,7 +19,7 @@ use crate::{
     limits::ResourceLimits,
     machine::MACHINE,
     packages::{self, PackagePlace, Start},
-    program::Program,
+    program::{Program, joined},
     script::{head, named_programs},
     secret,
 };
@@ -525,11 +525,11 @@ impl<'a> VisibleSearch<'a> {
     /// The file of a program, as `execvp` finds it.
     fn find(&self, program: &Path) -> Option<PathBuf> {
         if program.as_os_str().as_bytes().contains(&b'/') {
-            let file = self.start.join(program);
+            let file = joined(self.start, program);
             return file.exists().then_some(file);
         }
         env::split_paths(self.path)
-            .map(|folder| self.start.join(folder).join(program))
+            .map(|folder| joined(self.start, folder).join(program))
             .find(|file| is_executable(file))
     }
 
@@ -567,10 +567,10 @@ impl<'a> VisibleSearch<'a> {
         }
     }
 
-    /// The places of packages of the runtimes that start it.
-    pub(crate) fn package_places(&self, program: &Program) -> Vec<PackagePlace> {
+    /// The answer to a question about how it is started.
+    pub(crate) fn of_start<T>(&self, program: &Program, answer: impl FnOnce(&Start) -> T) -> T {
         let programs: Vec<PathBuf> = self.programs.iter().cloned().collect();
-        packages::places(&Start {
+        answer(&Start {
             programs: &programs,
             named: self.named().collect(),
             folder: self.start,
@@ -586,7 +586,7 @@ impl<'a> VisibleSearch<'a> {
 
     /// What the runtimes that start it read of packages.
     fn add_packages(&mut self, program: &Program) {
-        let found = self.package_places(program);
+        let found = self.of_start(program, packages::places);
         let home = program.home.as_ref();
         let home = home.and_then(|home| fs::canonicalize(home).ok());
         for PackagePlace { path, below_home } in found {

@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
 };
@@ -311,7 +311,7 @@ fn a_missing_package_is_named_with_the_python_that_lacks_it() {
     let text = out(&arena.run("check 'exec:python3 bot.py'"));
     fits_eighty_columns(&text);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says = "hint python3 has no module no_such_package: install it for that python";
+    let says = "hint python3 finds no module no_such_package: install it for that python";
     assert!(words.contains(says), "{text}");
 }
 
@@ -383,6 +383,146 @@ fn a_kit_in_a_folder_that_the_sandbox_does_not_show_is_named_with_the_way_out() 
     variables[1].1 = &course;
     let said = said_of(&arena, "exec:python3 course/mine/bot.py", &variables);
     assert!(said.contains("the kit was found"), "{said}");
+}
+
+/// A folder with a bot that lacks a module of its language, and a home.
+struct Lacking {
+    arena: Arena,
+    spec: String,
+    bot: &'static str,
+}
+
+impl Lacking {
+    fn of(runtime: &str, bot: &'static str) -> Self {
+        let arena = Arena::new();
+        for folder in ["mine", "home"] {
+            fs::create_dir(arena.path(folder)).unwrap();
+        }
+        let spec = format!("exec:{runtime} {bot}");
+        Self { arena, spec, bot }
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let file = self.arena.path(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        file
+    }
+
+    /// With this text, and this variable if it is not empty, the bot is told so.
+    fn is_told(&self, text: &str, (variable, value): (&str, &str), expected: &str) {
+        self.write(self.bot, text);
+        let home = self.arena.path("home");
+        let mut variables = vec![("HOME", &*home)];
+        if !variable.is_empty() {
+            variables.push((variable, Path::new(value)));
+        }
+        let said = said_of(&self.arena, &self.spec, &variables);
+        assert!(said.contains(expected), "{expected}\n{said}");
+    }
+}
+
+/// No variable.
+const NONE: (&str, &str) = ("", "");
+const FOUND: &str = "the kit was found";
+
+#[test]
+fn a_package_that_node_lacks_is_named_with_what_mends_it() {
+    let kit = format!("throw Error('{FOUND}')");
+    for (bot, needs, needs_file) in [
+        ("mine/bot.js", "require('my_kit')", "require('./my_kit.js')"),
+        ("mine/bot.mjs", "import 'my_kit'", "import './my_kit.js'"),
+    ] {
+        let lacking = Lacking::of("node", bot);
+        let install = "hint node finds no package my_kit: run npm install my_kit in the folder of";
+        lacking.is_told(needs, NONE, install);
+        let beside = lacking.write("mine/my_kit.js", &kit);
+        let by_path = "does not look for my_kit in the folder of the bot's file: name it by its \
+                       path, as './my_kit.js'";
+        lacking.is_told(needs, NONE, by_path);
+        lacking.is_told(needs_file, NONE, FOUND);
+        fs::remove_file(beside).unwrap();
+        // As `npm install ../kit` does it.
+        lacking.write("kit/index.js", &kit);
+        let target = lacking.arena.path("kit").canonicalize().unwrap();
+        let packages = lacking.arena.path("mine/node_modules");
+        fs::create_dir(&packages).unwrap();
+        symlink(&target, packages.join("my_kit")).unwrap();
+        let link = format!(
+            "hint my_kit is a link to {}, which a sandbox",
+            target.display()
+        );
+        lacking.is_told(needs, NONE, &link);
+        fs::remove_file(packages.join("my_kit")).unwrap();
+        fs::rename(&target, packages.join("my_kit")).unwrap();
+        lacking.is_told(needs, NONE, FOUND);
+    }
+}
+
+#[test]
+fn a_file_that_ruby_lacks_is_named_with_what_mends_it() {
+    let lacking = Lacking::of("ruby", "mine/bot.rb");
+    let kit = format!("raise '{FOUND}'");
+    let install = "hint ruby finds no file my_kit/a: install its gem for that ruby";
+    lacking.is_told("require 'my_kit/a'", NONE, install);
+    let gem = "home/.local/share/gem/ruby/9.9.0/gems/my_kit-1/lib";
+    lacking.write(&format!("{gem}/my_kit/a.rb"), &kit);
+    let other = format!("{gem} has one, which it does not read: install its gem");
+    lacking.is_told("require 'my_kit/a'", NONE, &other);
+    lacking.write("mine/my_kit/a.rb", &kit);
+    let relative = "hint ruby does not look for my_kit/a in the folder of the bot's file: write \
+                    require_relative 'my_kit/a'";
+    lacking.is_told("require 'my_kit/a'", NONE, relative);
+    lacking.is_told("require_relative 'my_kit/a'", NONE, FOUND);
+    // In a folder that a sandbox does not show.
+    lacking.write("other/a.rb", &kit);
+    let elsewhere = "not in the folder of the bot's file: put it there, and write require_relative";
+    lacking.is_told("require_relative '../other/a'", NONE, elsewhere);
+}
+
+#[test]
+fn a_module_that_perl_lacks_is_named_with_what_mends_it() {
+    let lacking = Lacking::of("perl", "mine/bot.pl");
+    let kit = format!("die '{FOUND}';");
+    let install = "hint perl finds no module My::Kit: install it for that perl";
+    lacking.is_told("use My::Kit;", NONE, install);
+    let file = lacking.write("home/perl5/lib/perl5/My/Kit.pm", &kit);
+    let packages = file.ancestors().nth(2).unwrap().to_str().unwrap();
+    let other = format!("{packages} has one, which it does not read: name that folder, as in");
+    lacking.is_told("use My::Kit;", NONE, &other);
+    lacking.is_told("use My::Kit;", NONE, &format!("PERL5LIB={packages} arena"));
+    lacking.is_told("use My::Kit;", ("PERL5LIB", packages), FOUND);
+    lacking.write("mine/My/Kit.pm", &kit);
+    let library = "use FindBin; use lib $FindBin::Bin;";
+    let beside = format!("in the folder of the bot's file: write {library} above");
+    lacking.is_told("use My::Kit;", NONE, &beside);
+    lacking.is_told(&format!("{library} use My::Kit;"), NONE, FOUND);
+}
+
+#[test]
+fn a_module_that_lua_lacks_is_named_with_what_mends_it() {
+    let lacking = Lacking::of("lua5.4", "mine/bot.lua");
+    let kit = format!("error('{FOUND}')");
+    let needs = "require 'my.kit'";
+    let install = "hint lua5.4 finds no module my.kit: install it for that lua";
+    lacking.is_told(needs, NONE, install);
+    for (place, says) in [
+        (
+            "home/.luarocks/share/lua/5.4",
+            "has one, which it does not read",
+        ),
+        (
+            "mine",
+            "hint lua does not look for my.kit in the folder of the bot's file",
+        ),
+    ] {
+        lacking.write(&format!("{place}/my/kit.lua"), &kit);
+        lacking.is_told(needs, NONE, says);
+        let folder = lacking.arena.path(place);
+        let templates = format!("{0}/?.lua;{0}/?/init.lua;;", folder.display());
+        lacking.is_told(needs, NONE, &format!("LUA_PATH='{templates}' arena"));
+        lacking.is_told(needs, ("LUA_PATH", &templates), FOUND);
+    }
 }
 
 #[test]
