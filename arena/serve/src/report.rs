@@ -2,17 +2,21 @@
 
 use std::{
     io::{self, Read as _, Seek as _, SeekFrom},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
+use arena_store::Store;
 use arena_terminal::{
+    advice,
     beside::{PlotArgs, ReportArgs},
     logs_of_tournament,
 };
+use arena_tournament::Plan;
 use arena_web::{BotLog, Language, bot_html, tournament_html, tournament_svg};
-use referee_bots::{is_log_of, open_input};
-use referee_cli::End;
+use referee_bots::{hint_for, is_log_of, open_input};
+use referee_cli::{End, bots::schemes};
+use referee_core::Foul;
 
 use crate::written::write_new;
 
@@ -31,11 +35,33 @@ pub(crate) async fn report(args: &ReportArgs) -> anyhow::Result<End> {
                 .clone()
                 .unwrap_or_else(|| logs_of_tournament(&args.name));
             let logs = logs_of(bot, &folder)?;
-            bot_html(&store, &args.name, bot, &logs, Language::En).await
+            let advice = adviser(&store, &args.name, bot).await?;
+            bot_html(&store, &args.name, bot, &logs, advice, Language::En).await
         }
     };
     store.close().await;
     write_new(&args.html, html?.as_bytes(), args.force)
+}
+
+/// Gives advice on a bot's fouls. The walls that it was behind are not known here.
+async fn adviser(
+    store: &Store,
+    name: &str,
+    bot: &str,
+) -> anyhow::Result<impl Fn(&Foul) -> Option<String>> {
+    let tournament = store.tournament(name).await?;
+    let plan = tournament.map(|tournament| Plan::of(&tournament, &schemes()?));
+    let plan = plan.transpose()?;
+    let bots = plan.iter().flat_map(|plan| &plan.bots);
+    let entry = bots
+        .map(|bot| bot.entry.clone())
+        .find(|entry| entry.name == bot);
+    let directory = plan.map_or_else(PathBuf::new, |plan| plan.definition.directory.clone());
+    Ok(move |foul: &Foul| {
+        let entry = entry.as_ref()?;
+        let hint = hint_for(foul, entry, &directory, None);
+        advice(hint.as_ref(), foul, entry)
+    })
 }
 
 /// The ends of a bot's logs in a folder, the newest first. A folder that is not there has none: a

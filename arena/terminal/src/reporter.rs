@@ -8,10 +8,10 @@ use arena_events::{
     run::{StopCause, StoppingEvent},
 };
 use arena_tournament::{EndedGame, Observer, Plan, RunEvent, events};
-use arena_words::FoulWords;
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 use referee_bots::{Entry, hint_for};
+use referee_core::FoulWords;
 use referee_sandbox::Walls;
 use referee_worker::Stop;
 
@@ -189,7 +189,9 @@ impl Observer for Reporter {
                 let FoulWords { sentence, printed } = FoulWords::of(foul);
                 self.note_with_lines(&format!("{bot}: {sentence}, in {lies}"), &printed);
                 if let Some(entry) = self.bots.iter().find(|entry| entry.name == bot) {
-                    let hint = hint_for(foul, entry, &self.directory, self.walls.as_ref());
+                    // The walls of a worker elsewhere are not known.
+                    let walls = self.walls.as_ref().filter(|_| game.row.worker.is_none());
+                    let hint = hint_for(foul, entry, &self.directory, walls);
                     if let Some(advice) = hints::advice(hint.as_ref(), foul, entry) {
                         self.note(&advice);
                     }

@@ -11,9 +11,9 @@ use arena_ladder::{
     standings::{EntrantRow, Meeting},
 };
 use arena_tournament::{AwayBot, Snapshot, TestProgress, Warning, events};
-use arena_words::{FoulWords, figures, warning};
+use arena_words::{figures, warning};
 use owo_colors::OwoColorize as _;
-use referee_core::{Language, shorten};
+use referee_core::{FoulWords, Language, shorten};
 use referee_worker::Buckets;
 
 use crate::report::{self, line, plural, table_lines, text, time, wrapped};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arena_store::Store;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use referee_core::{Record, Seat, printable};
+use referee_core::{Foul, Record, Seat};
 
 use crate::{
     assets::{SCRIPT, STYLE},
@@ -48,6 +48,7 @@ pub fn game_html(
         h1 { (title) }
         p { (game.kind.info().title_in(language)) " · " (game.record.header.game_id) }
         p.result { (game.result(language)) }
+        (game.fouls(language))
         div.watching { (viewer::show(&game, ViewedPosition::default(), language, "", "")) }
         section.evaluation #evaluation {
             h2 { (language.pick("Evaluation", "评估")) }
@@ -109,7 +110,7 @@ pub struct BotLog {
 }
 
 /// The part of one bot in a tournament, as one HTML file for its author: results, fouls with
-/// their reasons, games, and the ends of its logs.
+/// their reasons and with `advice` on each, games, and the ends of its logs.
 ///
 /// # Errors
 ///
@@ -119,6 +120,7 @@ pub async fn bot_html(
     name: &str,
     bot: &str,
     logs: &[BotLog],
+    advice: impl Fn(&Foul) -> Option<String>,
     language: Language,
 ) -> Result<String, ExportError> {
     let standing = standing_of(store, name).await?;
@@ -132,14 +134,18 @@ pub async fn bot_html(
         let names = lists::players(&standing, row);
         let own = move |seat: Seat| names.get(seat.index()).is_some_and(|name| *name == bot);
         let fouls = row.fouls.iter().filter(move |foul| own(foul.seat));
-        fouls.map(move |foul| (row, printable(&foul.foul.to_string())))
+        fouls.map(move |foul| (row, &foul.foul))
     });
     let fouls: Vec<_> = fouls.collect();
     let body = html! {
         (part)
         @if !fouls.is_empty() {
             h2 { (language.pick("Fouls and their reasons", "犯规及原因")) }
-            ul { @for (row, why) in &fouls { li { (row.group) "." (row.seating) ": " (why) } } }
+            ul { @for (row, foul) in fouls { li {
+                (row.group) "." (row.seating)
+                (viewer::foul_words(None, foul, language))
+                @if let Some(advice) = advice(foul) { p { (advice) } }
+            } } }
         }
         h2 { (language.pick("Games", "对局")) }
         (games::table(&standing, &page.games, None, language))

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use arena_draw::{Look, Picture, spoken};
 use maud::{Markup, PreEscaped, html};
-use referee_core::{GameKind, Record, Scene, Seat, Words};
+use referee_core::{
+    Foul, FoulWords, GameKind, Record, Scene, Seat, SeatFoul, Verdict, Words, printable,
+};
 use referee_games::{Knowledge, Moment, game, replay};
 use serde::Serialize;
 
@@ -68,6 +70,19 @@ impl ViewedGame {
     /// The result, in words.
     pub(crate) fn result(&self, language: Language) -> String {
         arena_words::result(&self.record, &self.ending, language)
+    }
+
+    /// The fouls of bots, each as its author reads it.
+    pub(crate) fn fouls(&self, language: Language) -> Markup {
+        let fouls = match &self.record.result.verdict {
+            Verdict::Finished { fouls, .. } => &fouls[..],
+            Verdict::Void { .. } => &[],
+        };
+        html! {
+            @for SeatFoul { seat, foul } in fouls.iter().filter(|one| one.foul != Foul::Resigned) {
+                (foul_words(self.names().get(seat.index()).map(String::as_str), foul, language))
+            }
+        }
     }
 
     pub(crate) fn names(&self) -> &[String] {
@@ -148,6 +163,23 @@ impl ViewedGame {
         });
         let frames = frames.collect();
         Frames { parts, frames }
+    }
+}
+
+/// A foul, and the last lines that its bot printed. A bot and the referee say it in English; in
+/// Chinese the kind of the foul stands before it.
+pub(crate) fn foul_words(name: Option<&str>, foul: &Foul, language: Language) -> Markup {
+    let FoulWords { sentence, printed } = FoulWords::of(foul);
+    let kind = foul.kind().words_in(language);
+    html! {
+        p.evidence {
+            @if let Some(name) = name { (name) (language.pick(": ", "：")) }
+            @if language == Language::Zh { (kind) "：" }
+            span lang="en" { (printable(&sentence)) }
+        }
+        @if !printed.is_empty() {
+            pre.evidence lang="en" { @for line in &printed { (printable(line)) "\n" } }
+        }
     }
 }
 

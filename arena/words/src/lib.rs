@@ -1,15 +1,13 @@
 //! What the command line, the full-screen player and the page all say to people: a sentence that
 //! two programs need stands here once, with all its languages. Words of one game are in the folder
-//! of that game; names of fouls are in `referee-core`.
+//! of that game; the words for a foul are in `referee-core`.
 
 #![forbid(unsafe_code)]
 
 pub mod figures;
-mod foul;
 mod result;
 pub mod warning;
 
-pub use foul::FoulWords;
 pub use result::{Winner, result, result_with_evidence};
 
 /// `1 game`, `2 games`.

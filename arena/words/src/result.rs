@@ -1,8 +1,6 @@
 //! How a game ended.
 
-use referee_core::{Language, Record, Verdict, Words};
-
-use crate::FoulWords;
+use referee_core::{FoulWords, Language, Record, Verdict, Words};
 
 /// Who came first in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The action of a seat that was asked: it played a move, or left the game.
 
-use referee_core::{FoulKind, Language};
+use referee_core::{FoulKind, FoulWords, Language};
 
 use crate::{Judgement, SeatReply};
 
@@ -28,7 +28,7 @@ impl SeatAction {
             Judgement::Fouled(kind) => Some(Self::Left {
                 kind: *kind,
                 description: match reply {
-                    SeatReply::Foul(foul) => foul.to_string(),
+                    SeatReply::Foul(foul) => FoulWords::of(foul).sentence,
                     _ => kind.words().to_owned(),
                 },
             }),

@@ -118,6 +118,7 @@ pub(crate) fn page(
             " · " (game.record.header.game_id)
         }
         p.result { (game.result(language)) }
+        (game.fouls(language))
         div.watching {
             (viewer::show(game, position, language, at, &format!("{at}/frames")))
         }

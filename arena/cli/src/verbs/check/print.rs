@@ -17,11 +17,10 @@ use arena_terminal::{
     draw::{self, Signs},
     hint_words,
 };
-use arena_words::FoulWords;
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use referee_bots::{Entry, hint_for};
-use referee_core::{Language, printable};
+use referee_core::{FoulWords, Language, printable};
 use referee_games::game_name;
 use referee_sandbox::Walls;
 use referee_worker::Stop;

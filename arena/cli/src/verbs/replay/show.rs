@@ -7,9 +7,9 @@ use arena_terminal::{
     draw::{self, Signs},
     position,
 };
-use arena_words::{FoulWords, Winner, result_with_evidence};
+use arena_words::{Winner, result_with_evidence};
 use clap::Args;
-use referee_core::{Language, Record, Scene, Verdict, printable, shorten};
+use referee_core::{FoulWords, Language, Record, Scene, Verdict, printable, shorten};
 use referee_games::{game, game_name, replay, told_game_id};
 use referee_worker::moves;
 

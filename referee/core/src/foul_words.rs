@@ -1,6 +1,6 @@
 //! A foul, for the author of the bot.
 
-use referee_core::{Foul, PrintedError, split_last_words};
+use crate::{Foul, PrintedError, split_last_words};
 
 /// A foul as its bot's author reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +30,8 @@ impl FoulWords {
 
 #[cfg(test)]
 mod tests {
-    use referee_core::with_last_words;
-
     use super::*;
+    use crate::with_last_words;
 
     fn crashed(lines: &[&str]) -> FoulWords {
         FoulWords::of(&Foul::Crashed {
