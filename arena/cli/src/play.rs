@@ -575,6 +575,24 @@ pub(crate) fn run_ended(snapshot: &Snapshot, seen: &SeenOfRun, end: RunEnd) -> R
     }
 }
 
+/// The fouls that make the answer of a run a no.
+#[derive(Args)]
+pub(crate) struct FoulArgs {
+    /// Exit code 1 if any bot committed a foul.
+    #[arg(long)]
+    fail_on_foul: bool,
+}
+
+impl FoulArgs {
+    /// The end of the program, where this was it without them.
+    pub(crate) fn end(&self, end: End, snapshot: &Snapshot) -> End {
+        match end {
+            End::Done if self.fail_on_foul && snapshot.has_fouls() => End::No,
+            end => end,
+        }
+    }
+}
+
 /// The end of the program after a run: 130 where it was stopped; 1 where a bot never started or was
 /// set aside, nobody has played, or the test of a match between two did not accept H1; else 0.
 pub(crate) fn exit_code(snapshot: &Snapshot, end: RunEnd) -> End {

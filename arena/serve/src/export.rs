@@ -1,5 +1,7 @@
 //! `arena replay export`: a game as a picture, as a moving one, or as a page.
 
+use std::time::Duration;
+
 use arena_draw::{Fonts, Look, Picture, animated, apng, png};
 use arena_terminal::{
     NotReplayed,
@@ -13,6 +15,11 @@ use referee_games::replay;
 
 use crate::{page::analyst, written::write_new};
 
+/// The time for which each position of a moving picture is shown, if nothing is said.
+const PACE: Duration = Duration::from_millis(700);
+/// Number of pixels for each unit of a drawing, if nothing is said.
+const SCALE: f32 = 2.0;
+
 pub(crate) async fn export(args: &PictureArgs) -> anyhow::Result<End> {
     let format = format(args)?;
     let found = args.games.one().await?;
@@ -21,10 +28,18 @@ pub(crate) async fn export(args: &PictureArgs) -> anyhow::Result<End> {
     let last = replay(&record, |moment| moments.push(moment))
         .map_err(|mismatch| NotReplayed(found.name(), mismatch))?
         .scene();
-    let is_one = matches!(format, PictureFormat::Svg | PictureFormat::Png);
-    if !is_one && (args.ply.is_some() || args.seat.is_some()) {
+    use PictureFormat::{AnimatedSvg, Apng, Png, Svg};
+    if !matches!(format, Svg | Png) && (args.ply.is_some() || args.seat.is_some()) {
         return usage("--ply and --seat are of one position: expected --as svg or --as png");
     }
+    if !matches!(format, AnimatedSvg | Apng) && args.pace.is_some() {
+        return usage("--pace is of a moving picture: expected --as animated-svg or --as apng");
+    }
+    if !matches!(format, Png | Apng) && args.scale.is_some() {
+        return usage("--scale is of pixels: expected --as png or --as apng");
+    }
+    let pace = args.pace.unwrap_or(PACE);
+    let scale = args.scale.unwrap_or(SCALE);
     let title = record.header.players.as_slice().join(" - ");
     let picture = |scene: &Scene| {
         let look = Look {
@@ -54,12 +69,10 @@ pub(crate) async fn export(args: &PictureArgs) -> anyhow::Result<End> {
         PictureFormat::Png => {
             let scene = position(&record, &moments, &last, args.ply, args.seat)?;
             let svg = picture(&scene).standalone(&title);
-            in_pixels(png(&svg, args.scale, &Fonts::of_system())?)
+            in_pixels(png(&svg, scale, &Fonts::of_system())?)
         }
-        PictureFormat::AnimatedSvg => animated(&whole(), args.pace, &title).into_bytes(),
-        PictureFormat::Apng => {
-            in_pixels(apng(&whole(), args.pace, args.scale, &Fonts::of_system())?)
-        }
+        PictureFormat::AnimatedSvg => animated(&whole(), pace, &title).into_bytes(),
+        PictureFormat::Apng => in_pixels(apng(&whole(), pace, scale, &Fonts::of_system())?),
         PictureFormat::Html => arena_web::game_html(record, &analyst(), Language::En)?.into_bytes(),
     };
     write_new(&args.out, &bytes, args.force)

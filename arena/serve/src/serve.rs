@@ -39,6 +39,7 @@ const SERVER_STARTS_WITHIN: Duration = Duration::from_secs(60);
 const WORKERS: usize = 20_000;
 
 pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
+    args.format.prints_moves(args.live)?;
     let metrics = args.metrics.listen().await?;
     let tls = args.tls.load()?;
     if tls.is_none() && !args.open && !args.listen.ip().is_loopback() {
@@ -163,7 +164,7 @@ fn tournaments(
     hub: Option<Arc<Hub>>,
     stop: &Stop,
 ) -> anyhow::Result<Tournaments<Store>> {
-    let prints_moves = args.live && args.format == Format::Json;
+    let prints_moves = args.live;
     let options = TournamentOptions {
         lease: args.lease.max(LEASE / 60),
         live: prints_moves || hub.is_some(),
@@ -175,10 +176,15 @@ fn tournaments(
         ..TournamentOptions::default()
     };
     let (events, stop) = (args.format == Format::Json, stop.clone());
+    // Those of this machine, if it plays.
+    let walls = match args.concurrency {
+        Some(0) => None,
+        _ => Some(args.launch.around_all([])?.walls().clone()),
+    };
     let new_observer = move |name: &str, plan: &Arc<arena_tournament::Plan>| {
         let game = game_name(plan.kind.info().name);
-        // The walls are those of each worker.
-        let reporter = Reporter::new(&game, Some(name), events, &stop).with_bots(plan, None);
+        let reporter = Reporter::new(&game, Some(name), events, &stop);
+        let reporter = reporter.with_bots(plan, walls.as_ref());
         Arc::new(Observers {
             reporter: reporter.without_bar(),
             prints_moves,

@@ -1,6 +1,7 @@
 //! Standard output, and the form of log lines.
 
 use clap::{Args, ValueEnum};
+use referee_cli::usage;
 
 /// What goes to standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -9,6 +10,20 @@ pub enum Format {
     Text,
     /// One event a line, and nothing else.
     Json,
+}
+
+impl Format {
+    /// True if the moves of running games are printed, which events alone say.
+    ///
+    /// # Errors
+    ///
+    /// They are asked for, and no events are printed.
+    pub fn prints_moves(self, live: bool) -> anyhow::Result<bool> {
+        match (live, self) {
+            (true, Self::Text) => usage("--live prints events: expected --format json with it"),
+            _ => Ok(live),
+        }
+    }
 }
 
 /// How every program of the arena writes its log.

@@ -18,7 +18,7 @@ use referee_games::{GAMES, game_name};
 
 use crate::{
     End, classic,
-    play::{RunArgs, describe, note_isolation},
+    play::{FoulArgs, RunArgs, describe, note_isolation},
     report, show, stop, usage,
 };
 
@@ -45,9 +45,8 @@ pub(crate) struct Match {
     /// can't be resumed; a tournament with stop.sprt can.
     #[arg(long, num_args = 1..=5, value_name = "KEY=VALUE")]
     sprt: Vec<String>,
-    /// Exit code 1 if any bot committed a foul.
-    #[arg(long)]
-    fail_on_foul: bool,
+    #[command(flatten)]
+    fouls: FoulArgs,
     /// What to print at the end.
     #[arg(long, value_enum)]
     report: Option<Report>,
@@ -85,6 +84,9 @@ impl Match {
             ));
         }
         let report = self.report(seats)?;
+        let json = report == Report::Json;
+        let printed = if json { Format::Json } else { Format::Text };
+        let live = printed.prints_moves(self.live)?;
         // That report has a code for a bot that can't be loaded, and classic tools read it.
         settings.checks_files = report != Report::Classic;
         settings.check_bots(&entries)?;
@@ -113,7 +115,6 @@ impl Match {
         note_isolation(&plan, sandbox.as_ref());
         let started = settings.started(RunCommand::Match, &plan, folder, None)?;
         describe(folder, &started, None)?;
-        let json = report == Report::Json;
         if json {
             report::event(Event::RunStarted(started.clone()))?;
         }
@@ -125,7 +126,7 @@ impl Match {
         let stop = stop::on_signals(None)?;
         let walls = sandbox.as_ref().map(BotSandbox::walls);
         let reporter = Reporter::new(&started.game, None, json, &stop).with_bots(&plan, walls);
-        let played = settings.play(plan, folder, self.live && json, &stop, reporter);
+        let played = settings.play(plan, folder, live, &stop, reporter);
         let played = played.await?;
         let ended = played.ended(&settings, folder);
         describe(folder, &started, Some(ended.clone()))?;
@@ -146,11 +147,7 @@ impl Match {
             anstream::eprint!("{}", resumable(&file));
         }
         settings.show_root();
-        let fouled = self.fail_on_foul && played.snapshot.has_fouls();
-        Ok(match end {
-            End::Done if fouled => End::No,
-            end => end,
-        })
+        Ok(self.fouls.end(end, &played.snapshot))
     }
 
     /// Form of the report that is printed.

@@ -206,6 +206,8 @@ fn a_game_is_written_as_pictures_and_as_a_page() {
         ("--out game.gif", "expected a name that ends in"),
         ("--out game.apng", "is there already"),
         ("--out x.html --ply 3", "of one position"),
+        ("--out x.svg --pace 1s", "of a moving picture"),
+        ("--out x.svg --scale 1", "of pixels"),
         ("--out x.svg --ply 999", "the game has"),
         ("--out x.svg --seat 2", "seats 0 to 1"),
     ] {

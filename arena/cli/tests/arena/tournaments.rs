@@ -1703,6 +1703,17 @@ fn a_class_has_a_table_over_weeks_and_a_report_for_each_author() {
     // Bob's program ends, and so loses four games a week; Ann and Eve share the rest.
     let table = done(&arena.run("tournament status week-1 week-2"));
     fits_eighty_columns(&table);
+    let both = arena.run("tournament status week-1 week-2 --schedule");
+    refused(
+        &both,
+        "--schedule shows the matches of one tournament: name one",
+    );
+    let one = arena.run("tournament status week-1 --schedule --format json");
+    let schedules = of_type(&events(&done(&one)), "schedule");
+    let [schedule] = &schedules[..] else {
+        panic!("{schedules:?}");
+    };
+    assert_eq!(schedule["planned_games"], 6, "{schedule}");
     let rows: Vec<Vec<&str>> = table
         .lines()
         .map(|row| row.split_whitespace().collect())
@@ -1720,6 +1731,7 @@ fn a_class_has_a_table_over_weeks_and_a_report_for_each_author() {
     for expected in [
         "Fouls and their reasons",
         "code 3",
+        "run it by hand and read the last lines of its output",
         "greetings from class/bob",
     ] {
         assert!(page.contains(expected), "{expected} in {page}");
@@ -1734,6 +1746,23 @@ fn a_class_has_a_table_over_weeks_and_a_report_for_each_author() {
         err(&nobody)
     );
     assert!(!arena.path("zoe.html").exists());
+}
+
+#[test]
+fn a_tournament_with_a_foul_fails_where_that_is_asked_for() {
+    let specs = ["house:random", &villain_spec("crash --by-callbacks")];
+    let arena = Arena::with_cup(&cup("connect-four", "round-robin", "deals = 1", &specs));
+    done(&arena.run("tournament run cup.toml"));
+    done(&arena.run("tournament resume cup"));
+    for line in ["run cup.toml --name again", "resume cup"] {
+        let output = arena.run(&format!("tournament {line} --fail-on-foul"));
+        assert_eq!(output.status.code(), Some(1), "{line}: {}", err(&output));
+    }
+    // Moves are events, which are not printed without --format json.
+    let output = arena.run("tournament run cup.toml --name live --live");
+    refused(&output, "--live prints events: expected --format json");
+    let output = arena.run(&format!("match connect-four {RANDOMS} --live"));
+    refused(&output, "--live prints events: expected --format json");
 }
 
 #[test]

@@ -219,3 +219,21 @@ fn workers_dial_the_bots_that_they_may() {
     site.kill(other);
     site.is_as("cup", "alone");
 }
+
+/// The walls are those of the arena itself, which plays.
+#[test]
+fn an_arena_that_serves_says_what_mends_a_bot() {
+    let mut site = Site::new();
+    fs::write(site.arena.path("my_bot.py"), "open('debug.txt', 'w')\n").unwrap();
+    let bots = ["exec:python3 my_bot.py", "house:random"];
+    site.cup("cup.toml", "connect-four", "deals = 1", &bots);
+    site.run("tournament submit cup.toml");
+    site.serve("--concurrency 1");
+    site.wait_for("cup", "over");
+    let log = site.log();
+    let said = log.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("in the sandbox a bot can write only to /tmp"),
+        "{log}"
+    );
+}

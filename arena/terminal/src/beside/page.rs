@@ -45,7 +45,7 @@ pub struct PageArgs {
     #[arg(long, env = "ARENA_NO_PLAY")]
     pub no_play: bool,
     /// A bot that people may play against on the page, besides the built-in ones.
-    #[arg(long, value_name = "NAME=SPEC", conflicts_with = "no_play")]
+    #[arg(long, value_name = "NAME=SPEC", conflicts_with_all = ["no_play", "no_page"])]
     pub offer: Vec<String>,
     /// Whoever is away from a game on the page for so long has resigned.
     #[arg(long, default_value = "10m", value_parser = parse_limit)]

@@ -79,12 +79,12 @@ pub struct PictureArgs {
     /// Of one position: what this seat knew.
     #[arg(long)]
     pub seat: Option<u8>,
-    /// Of a moving picture: how long each position is shown.
-    #[arg(long, default_value = "700ms", value_parser = parse_limit)]
-    pub pace: Duration,
-    /// Of pixels: how many for each unit of the drawing, from 0.25 to 8.
-    #[arg(long, default_value_t = 2.0, value_parser = parse_scale)]
-    pub scale: f32,
+    /// Of a moving picture: how long each position is shown [default: 700ms].
+    #[arg(long, value_parser = parse_limit)]
+    pub pace: Option<Duration>,
+    /// Of pixels: how many for each unit of the drawing, from 0.25 to 8 [default: 2].
+    #[arg(long, value_parser = parse_scale)]
+    pub scale: Option<f32>,
     /// Overwrite the file.
     #[arg(long)]
     pub force: bool,

@@ -44,11 +44,7 @@ Examples:
 pub(crate) struct Check {
     /// The bot: house:NAME, strategy:FILE.so, exec:COMMAND, grpc://HOST:PORT or
     /// unix:PATH.
-    #[arg(
-        value_name = "SPEC",
-        required_unless_present = "list",
-        conflicts_with = "list"
-    )]
+    #[arg(value_name = "SPEC", required_unless_present = "list")]
     bot: Option<String>,
     /// A game that it must play, once for each [default: those that it is found to
     /// play].
@@ -88,7 +84,10 @@ pub(crate) struct Check {
     #[command(flatten)]
     launch: LaunchArgs,
     /// Print all that can be found, with what is expected and how to fix it.
-    #[arg(long)]
+    #[arg(
+        long,
+        conflicts_with_all = ["bot", "games_played", "memory_limit", "quick", "strict", "records"]
+    )]
     list: bool,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]

@@ -12,7 +12,7 @@ use arena_events::{
     run::{RunCommand, RunStartedEvent},
     schedule::ScheduleEvent,
 };
-use arena_ladder::ScheduleShape;
+use arena_ladder::{Schedule, ScheduleShape};
 use arena_store::{NewEntrant, NewTournament, Store, StoreError, Tournament, Wish};
 use arena_terminal::{
     Format, MetricsAt, MetricsListener, Reporter, StoreAt, logs_of_tournament, secrets::SEED,
@@ -32,7 +32,7 @@ use super::status::Shown;
 use crate::{
     End,
     bots::schemes,
-    play::{note_isolation, run_options, show_root, started, typed_root},
+    play::{FoulArgs, note_isolation, run_options, show_root, started, typed_root},
     report::{self, plural},
     show, stop, usage,
     verbs::archives::Archives,
@@ -114,6 +114,8 @@ pub(crate) struct PlayArgs {
     #[arg(long)]
     live: bool,
     #[command(flatten)]
+    fouls: FoulArgs,
+    #[command(flatten)]
     metrics: MetricsAt,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -176,6 +178,7 @@ Examples:
 impl Run {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         // Who asks for what is not possible leaves no store behind.
+        self.args.format.prints_moves(self.args.live)?;
         let known = self.args.store.open_if_there().await?;
         let schemes = schemes()?;
         let directory = std::env::current_dir()?;
@@ -343,21 +346,37 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
             }
         }
         Format::Json => report::event(Event::Schedule(ScheduleEvent {
-            tournament: planned.name.clone(),
-            game: game_name(kind.info().name),
-            rounds: events::rounds(&*schedule, &names),
-            bots: names,
-            planned_groups: schedule.planned(),
-            planned_games: schedule.planned().map(|deals| deals * in_group),
-            breaks_ties: definition.breaks_ties(),
             left_to_chance: by_chance,
+            ..schedule_event(&planned.name, definition, &*schedule, names)?
         }))?,
     }
     Ok(End::Done)
 }
 
+/// A schedule for programs.
+pub(super) fn schedule_event(
+    tournament: &str,
+    definition: &Definition,
+    schedule: &dyn Schedule,
+    names: Vec<String>,
+) -> anyhow::Result<ScheduleEvent> {
+    let kind = definition.kind()?;
+    let in_group = definition.seatings.games(kind.info().seats.into()) as u64;
+    Ok(ScheduleEvent {
+        tournament: tournament.to_owned(),
+        game: game_name(kind.info().name),
+        rounds: events::rounds(schedule, &names),
+        bots: names,
+        planned_groups: schedule.planned(),
+        planned_games: schedule.planned().map(|deals| deals * in_group),
+        breaks_ties: definition.breaks_ties(),
+        left_to_chance: false,
+    })
+}
+
 impl Resume {
     pub(super) async fn run(self) -> anyhow::Result<End> {
+        self.args.format.prints_moves(self.args.live)?;
         let metrics = self.args.metrics.listen().await?;
         let (store, tournament) = self.args.store.find(&self.name).await?;
         if tournament.state.is_final() {
@@ -367,7 +386,7 @@ impl Resume {
             ));
             let shown = Shown::of(&store, tournament).await?;
             shown.show(self.args.format)?;
-            return Ok(shown.exit_code());
+            return Ok(self.args.end(&shown));
         }
         if Definition::of(&tournament)?.kubernetes.is_some() {
             store.set_wish(tournament.id, Some(Wish::Play)).await?;
@@ -427,7 +446,12 @@ impl PlayArgs {
         let shown = Shown::of(store, tournament).await?;
         shown.show(self.format)?;
         shown.warn();
-        Ok(shown.exit_code())
+        Ok(self.end(&shown))
+    }
+
+    /// The end of the program after this tournament.
+    fn end(&self, shown: &Shown) -> End {
+        self.fouls.end(shown.exit_code(), &shown.snapshot)
     }
 
     /// Plays what is left of a tournament; the bots do not see these files, either.
@@ -469,7 +493,7 @@ impl PlayArgs {
             cores: self.pin.cores()?,
             ..self.launch.options(sandbox)?
         };
-        let options = run_options(launch, plan.kind, concurrency, self.live && json);
+        let options = run_options(launch, plan.kind, concurrency, self.live);
         let game = game_name(plan.kind.info().name);
         let reporter =
             Reporter::new(&game, Some(name), json, &stop).with_bots(&plan, walls.as_ref());
@@ -506,7 +530,7 @@ impl PlayArgs {
         {
             show_root(&shown.tournament.commitment, root);
         }
-        Ok(shown.exit_code())
+        Ok(self.end(&shown))
     }
 
     /// The beginning of a run, for programs.

@@ -15,10 +15,11 @@ use clap::Args;
 use referee_core::{Root, shorten};
 use referee_games::game_name;
 
+use super::run::schedule_event;
 use crate::{
     End,
     play::{exit_code, run_ended},
-    report, show,
+    report, show, usage,
 };
 
 /// With less room than this the store may not take the games of a commit.
@@ -32,7 +33,7 @@ pub(crate) struct Status {
     /// Its name; of several tournaments, the points of each bot in all of them.
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// Show every match of the schedule too.
+    /// Show every match of the schedule too; of one tournament.
     #[arg(long)]
     schedule: bool,
     #[command(flatten)]
@@ -54,7 +55,7 @@ pub(crate) struct List {
 /// A stored tournament that is shown.
 pub(super) struct Shown {
     pub(super) tournament: Tournament,
-    snapshot: Snapshot,
+    pub(super) snapshot: Snapshot,
     /// True if an arena plays it now.
     is_claimed: bool,
     /// Number of bytes that are left on the disk of the store.
@@ -195,6 +196,9 @@ impl Shown {
 
 impl Status {
     pub(super) async fn run(self) -> anyhow::Result<End> {
+        if self.schedule && self.names.len() > 1 {
+            return usage("--schedule shows the matches of one tournament: name one");
+        }
         let mut all = Vec::new();
         for name in &self.names {
             let (store, tournament) = self.store.find(name).await?;
@@ -202,6 +206,21 @@ impl Status {
         }
         if self.format == Format::Json {
             all.iter().try_for_each(|shown| shown.show(self.format))?;
+            let shown = all.iter().filter(|_| self.schedule);
+            for Shown {
+                tournament,
+                snapshot,
+                ..
+            } in shown
+            {
+                // A schedule that a root decides that is not public has none.
+                if let Some(schedule) = &snapshot.schedule {
+                    let names = snapshot.names.clone();
+                    let definition = &snapshot.definition;
+                    let event = schedule_event(&tournament.name, definition, &**schedule, names)?;
+                    report::event(Event::Schedule(event))?;
+                }
+            }
             return Ok(End::Done);
         }
         let [shown] = &all[..] else {
