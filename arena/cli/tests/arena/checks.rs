@@ -418,7 +418,12 @@ impl Lacking {
             variables.push((variable, Path::new(value)));
         }
         let said = said_of(&self.arena, &self.spec, &variables);
-        assert!(said.contains(expected), "{expected}\n{said}");
+        // A path that is too long for a line is broken.
+        let without_blanks = |text: &str| text.replace(' ', "");
+        assert!(
+            without_blanks(&said).contains(&without_blanks(expected)),
+            "{expected}\n{said}"
+        );
     }
 }
 
