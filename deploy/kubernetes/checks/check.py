@@ -325,8 +325,6 @@ def bots_rules(template: Object) -> Iterator[str]:
     volumes: list[str] = []
     for container in containers(spec):
         who = container["name"]
-        if any(probe in container for probe in PROBES):
-            yield f"{who}: it has a probe"
         runs_as = (container.get("securityContext") or {}).get("runAsUser", user)
         if OURS.fullmatch(who):
             continue
@@ -348,13 +346,17 @@ def bots_rules(template: Object) -> Iterator[str]:
         yield "two bots have the same volume"
 
 
-def ends(thing: Object) -> Iterator[str]:
-    """Pods of games that nobody starts again do not stay for ever."""
+def of_one_chunk(thing: Object) -> Iterator[str]:
+    """Pods of games that nobody starts again do not stay for ever, and start at once."""
     template = pod_template(thing)
     if thing["kind"] not in ("Pod", "Job") or template is None or ROLE not in labels(template):
         return
     if "activeDeadlineSeconds" not in template["spec"]:
         yield "its pods have no activeDeadlineSeconds"
+    for container in containers(template["spec"]):
+        # The referee asks; a probe would cost each pod some seconds.
+        if any(probe in container for probe in PROBES):
+            yield f"{container['name']}: it has a probe"
 
 
 def check(thing: Object) -> Iterator[str]:
@@ -370,7 +372,7 @@ def check(thing: Object) -> Iterator[str]:
         yield from pod_security(template["spec"], template.get("metadata") or {})
         yield from own_rules(template)
         yield from bots_rules(template)
-        yield from ends(thing)
+        yield from of_one_chunk(thing)
 
 
 def check_all(things: Iterable[Object]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from check import Object, check_all, containers, is_arena, labels, objects, pod_template
+from check import PROBES, Object, check_all, containers, is_arena, labels, objects, pod_template
 from render import HERE, kubectl, render, render_all
 
 ROOT = HERE.parent.parent
@@ -164,6 +164,34 @@ def test_a_service_leads_to_pods(things: list[Object]) -> None:
         (template,) = [t for t in templates(things) if selected(spec["selector"], labels(t))]
         (container,) = template["spec"]["containers"]
         assert ports <= {port["name"] for port in container["ports"]}
+
+
+@every
+def test_a_probe_asks_at_a_port_that_its_container_listens_on(things: list[Object]) -> None:
+    for template in templates(things):
+        for container in containers(template["spec"]):
+            args = " ".join(container.get("args", []))
+            env = {each["name"]: each.get("value") for each in container.get("env", [])}
+            for probe in (container[kind] for kind in PROBES if kind in container):
+                if "grpc" in probe:
+                    assert env["BOT_LISTEN"] == f"tcp:0.0.0.0:{probe['grpc']['port']}"
+                elif "httpGet" in probe:
+                    (port,) = [
+                        each["containerPort"]
+                        for each in container["ports"]
+                        if each["name"] == probe["httpGet"]["port"]
+                    ]
+                    assert f"--health=0.0.0.0:{port} " in args
+                else:
+                    assert probe["exec"]["command"][0] == "pg_isready"
+
+
+@every
+def test_a_lost_node_costs_the_arena_half_a_minute(things: list[Object]) -> None:
+    spec = named(things, "Deployment", "arena")["spec"]["template"]["spec"]
+    assert {each["key"]: each["tolerationSeconds"] for each in spec["tolerations"]} == {
+        f"node.kubernetes.io/{taint}": 30 for taint in ("not-ready", "unreachable")
+    }
 
 
 def test_prometheus_asks_where_the_arena_shows_figures(secrets: dict[str, set[str]]) -> None:
@@ -329,12 +357,10 @@ def test_services_are_those_of_the_deployment_on_one_host() -> None:
         return only
 
     # On one host people play on the page; in a cluster it is behind an ingress, and they don't.
-    page = re.compile(r"--(page|people|no-play)\b")
-    arguments = [word for word in container("arena")["args"] if not page.match(word)]
-    assert arguments == [
-        *(word for word in compose["arena"]["command"] if not page.match(word)),
-        "--kubernetes=/etc/bot-arena/kubernetes.toml",
-    ]
+    # There nobody asks for the arena's health.
+    differs = re.compile(r"--(page|people|no-play|health|kubernetes)\b")
+    arguments = [word for word in container("arena")["args"] if not differs.match(word)]
+    assert arguments == [word for word in compose["arena"]["command"] if not differs.match(word)]
     referee = {each["name"]: each["value"] for each in container("referee")["env"]}
     worker = compose["worker-1"]["environment"] | {
         "ARENA_CERT": "/tls/referee.pem",
