@@ -21,7 +21,11 @@ pub(crate) fn test() -> Result {
     let python = Python(tools::manifests()?);
     let cache = tools::dir()?.join("manifests-mypy");
     stream(python.run(["-m", "mypy", "--cache-dir"]).arg(cache))?;
-    stream(&mut python.run(["-m", "pytest", "--quiet"]))?;
+    stream(
+        python
+            .run(["-m", "pytest", "--quiet"])
+            .env("PROMTOOL", tools::promtool()?),
+    )?;
     let rendered = target_dir().join("manifests");
     stream(python.run(["render.py"]).arg(&rendered))?;
     stream(python.run(["check.py"]).arg(&rendered))

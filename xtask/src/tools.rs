@@ -33,6 +33,7 @@ pub(crate) fn install() -> Result {
     cargo_deny()?;
     peers()?;
     manifests()?;
+    promtool()?;
     Ok(())
 }
 
@@ -116,7 +117,8 @@ pub(crate) fn peers() -> Result<Command> {
     Ok(python(&pip_install(&venv, &folder, &PEERS)?))
 }
 
-/// The Python of an environment that has what the checks of the manifests need, kubectl too.
+/// The Python of an environment that has what the checks of the manifests need, kubectl and Helm
+/// too.
 ///
 /// # Errors
 /// It can't be installed.
@@ -146,6 +148,31 @@ pub(crate) fn manifests() -> Result<PathBuf> {
         )?;
     }
     Ok(python)
+}
+
+/// The path of promtool, which tests the alerts: of the system, or of Debian's package, unpacked into
+/// the folder of the tools. Installed in the system, the package would start a server.
+///
+/// # Errors
+/// It can't be fetched.
+pub(crate) fn promtool() -> Result<PathBuf> {
+    if succeeds(command("promtool").arg("--version")) {
+        return Ok("promtool".into());
+    }
+    let folder = dir()?.join("prometheus");
+    let program = folder.join("usr/bin/promtool");
+    if !program.exists() {
+        fs::create_dir_all(&folder)
+            .map_err(|error| format!("could not make {}: {error}", folder.display()))?;
+        // Where apt knows no packages yet, it is told of them first.
+        let unpack = "fetch() { apt-get -o APT::Sandbox::User=root download -qq prometheus; }
+             fetch || { apt-get update -qq && fetch; } &&
+             dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xf - ./usr/bin/promtool &&
+             rm prometheus_*.deb";
+        stream(command("sh").args(["-c", unpack]).current_dir(&folder))
+            .map_err(|error| format!("{error}\npromtool is missing (Debian: prometheus)"))?;
+    }
+    Ok(program)
 }
 
 /// Installs axe-core, whose rules the tests of the web page use.

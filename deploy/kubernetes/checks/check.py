@@ -29,6 +29,7 @@ CUSTOM = {
     ("kueue.x-k8s.io/v1beta2", "ClusterQueue"),
     ("kueue.x-k8s.io/v1beta2", "LocalQueue"),
     ("kueue.x-k8s.io/v1beta2", "ResourceFlavor"),
+    ("monitoring.coreos.com/v1", "PrometheusRule"),
     ("monitoring.coreos.com/v1", "ServiceMonitor"),
 }
 RESOURCES = ("cpu", "memory", "ephemeral-storage")
@@ -331,7 +332,9 @@ def bots_rules(template: Object) -> Iterator[str]:
         users.append(runs_as)
         mounts = [mount["name"] for mount in container.get("volumeMounts") or []]
         volumes += set(mounts)
-        if runs_as is None or runs_as == OUR_USER:
+        # Where the cluster chooses the user, one pod has one bot, and nothing of ours.
+        is_alone = len(containers(spec)) == 1
+        if runs_as == OUR_USER or (runs_as is None and not is_alone):
             yield f"{who}: it runs as {runs_as}, as our programs do"
         if secrets.intersection(mounts):
             yield f"{who}: a Secret is mounted"

