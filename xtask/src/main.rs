@@ -53,6 +53,7 @@ Verbs:
   manifests [FOLDER…]
                     Check what deploy/kubernetes gives, or the files *.yaml of
                     folders, as `arena kubernetes render` writes them
+  manifests --chart Make the templates of the Helm chart from the Kustomize files
   mistakes          Print what the arena says to mistakes of students in three
                     languages
   soak [STOPS]      Stop tournaments of every shape at random moments, each
@@ -87,10 +88,11 @@ Verbs:
                     has this text and prints their tables
   help              Print this
 
-cargo-deny, buf, kubectl and the Python packages that check statistics and
-manifests are installed into target/tools when they are first needed; the kits
-of other languages are built below target/languages, what images hold below
-target/images, and manifests are rendered into target/manifests.
+cargo-deny, buf, kubectl, Helm, promtool and the Python packages that check
+statistics and manifests are installed into target/tools when they are first
+needed; the kits of other languages are built below target/languages, what
+images hold below target/images, and manifests are rendered into
+target/manifests.
 
 Exit status: 0 when all is well, 1 when something failed, 2 when the command
 line can't be understood.
@@ -114,6 +116,7 @@ fn main() -> ExitCode {
         ["lint"] => lint::run(),
         ["images", words @ ..] => images::run(words),
         ["manifests"] => manifests::test(),
+        ["manifests", "--chart"] => manifests::chart(),
         ["manifests", folders @ ..] if folders.iter().all(|word| !word.starts_with('-')) => {
             manifests::check(folders)
         }

@@ -1,5 +1,5 @@
-//! The manifests of deploy/kubernetes: rendered by kubectl's Kustomize, checked against the schemas
-//! of Kubernetes and against rules of our own. Python does it, in deploy/kubernetes/checks.
+//! The manifests of deploy/kubernetes: rendered by kubectl's Kustomize and by Helm, checked against the
+//! schemas of Kubernetes and against rules of our own. Python does it, in deploy/kubernetes/checks.
 
 use std::{
     ffi::OsStr,
@@ -29,6 +29,14 @@ pub(crate) fn test() -> Result {
     let rendered = target_dir().join("manifests");
     stream(python.run(["render.py"]).arg(&rendered))?;
     stream(python.run(["check.py"]).arg(&rendered))
+}
+
+/// Makes the templates of the Helm chart.
+///
+/// # Errors
+/// Base or components have what the chart does not know.
+pub(crate) fn chart() -> Result {
+    stream(&mut Python(tools::manifests()?).run(["chart.py"]))
 }
 
 /// Checks what this `arena` makes for the example tournaments.
