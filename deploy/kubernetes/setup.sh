@@ -5,8 +5,9 @@
 # cluster. What is there stays, so it can be run at any time. No key is printed.
 #
 # FOLDER/authorities has the private keys of the two authorities, which no Secret contains: keep it
-# as secret as the store. FOLDER/arena-store/url.env has the URL of the store. Once it is another
-# than that of the bundled server, the files in FOLDER/arena-store are yours.
+# as secret as the store. FOLDER/arena-store/url.env has the URL of the store, by default that of the
+# bundled server; FOLDER/arena-store is yours to change. components/cert-manager makes the same Secrets,
+# with the same keys, but for arena-store.
 set -eu
 umask 077
 
@@ -42,34 +43,33 @@ authority() {
     fi
 }
 
-# certificate AUTHORITY SECRET NAME server|client HOST…: of a server with these names, or of a client
-# that is called NAME.
+# certificate AUTHORITY SECRET NAME USE HOST…: the Secret's tls.crt and tls.key, of a server with these
+# names, or of a client that is called NAME; and its ca.crt, that of the authority. USE is serverAuth,
+# clientAuth, or both with a comma.
 certificate() {
     authority=$folder/authorities/$1 secret=$2 name=$3 use=$4
     shift 4
     hosts=
     for host in "${@:-$name}"; do hosts="$hosts${hosts:+, }DNS:$host"; done
-    file=$folder/$secret/$name
+    file=$folder/$secret/tls
     mkdir -p "$folder/$secret"
-    if openssl verify -CAfile "$authority.pem" "$file.pem" >/dev/null 2>&1 &&
-        openssl x509 -in "$file.pem" -noout -checkend "$month" >/dev/null &&
-        openssl x509 -in "$file.pem" -noout -ext subjectAltName | grep -qxF "    $hosts"; then
+    # By these names they were there before.
+    rm -f "$folder/$secret"/*.pem "$folder/$secret/$name.key"
+    cp "$authority.pem" "$folder/$secret/ca.crt"
+    if openssl verify -CAfile "$authority.pem" "$file.crt" >/dev/null 2>&1 &&
+        openssl x509 -in "$file.crt" -noout -checkend "$month" >/dev/null &&
+        openssl x509 -in "$file.crt" -noout -ext subjectAltName | grep -qxF "    $hosts"; then
         return
     fi
     quietly openssl req -x509 -config "$scratch/openssl.cnf" \
         -newkey ec -pkeyopt ec_paramgen_curve:P-256 -CA "$authority.pem" -CAkey "$authority.key" \
         -noenc -days 365 -subj "/CN=$name" -addext "subjectAltName=$hosts" \
         -addext basicConstraints=critical,CA:FALSE -addext keyUsage=critical,digitalSignature \
-        -addext "extendedKeyUsage=${use}Auth" -addext authorityKeyIdentifier=keyid \
+        -addext "extendedKeyUsage=$use" -addext authorityKeyIdentifier=keyid \
         -keyout "$scratch/new.key" -out "$scratch/new.pem"
     mv "$scratch/new.key" "$file.key"
-    mv "$scratch/new.pem" "$file.pem"
-    echo "made a certificate of the $use $name, for the Secret $secret"
-}
-
-# trusted AUTHORITY SECRET NAME: whom those who have this Secret are to trust.
-trusted() {
-    cp "$folder/authorities/$1.pem" "$folder/$2/$3.pem"
+    mv "$scratch/new.pem" "$file.crt"
+    echo "made a certificate of $name, for the Secret $secret"
 }
 
 # generator SECRET: all its files, as a kustomization says it.
@@ -93,29 +93,24 @@ authority ca
 authority metrics
 
 inside=$namespace.svc
-# With `arena`, the names that a Service has in its own and in other namespaces.
-certificate ca arena-tls arena server \
+# With `arena`, the names that a Service has in its own and in other namespaces. The arena is a client
+# of PostgreSQL.
+certificate ca arena-tls arena serverAuth,clientAuth \
     arena "arena.$namespace" "arena.$inside" "arena.$inside.cluster.local"
-trusted ca arena-tls ca
-trusted metrics arena-tls metrics
-certificate ca referee-tls referee client
-trusted ca referee-tls ca
-certificate ca gate-tls gate server "*.bots.$inside"
-trusted ca gate-tls ca
-certificate ca postgres-tls postgres server \
+certificate ca referee-tls referee clientAuth
+certificate ca gate-tls gate serverAuth "*.bots.$inside"
+certificate ca postgres-tls postgres serverAuth \
     postgres "postgres.$namespace" "postgres.$inside" "postgres.$inside.cluster.local"
-trusted ca postgres-tls ca
-certificate metrics metrics-tls prometheus client
-trusted ca metrics-tls ca
+certificate metrics metrics-tls prometheus clientAuth
 
-keys="sslrootcert=/store/ca.pem&sslcert=/store/arena.pem&sslkey=/store/arena.key"
-bundled="url=postgres://arena@postgres/arena?sslmode=verify-full&$keys"
-if [ ! -e "$folder/arena-store/url.env" ]; then
-    echo "$bundled" >"$folder/arena-store/url.env"
+url=$folder/arena-store/url.env
+# The certificate for the bundled server was a file beside its URL before.
+if grep -qs '^url=postgres://arena@postgres/arena?.*sslcert=/store/arena.pem' "$url"; then
+    rm -f "$folder/arena-store"/*
 fi
-if [ "$(cat "$folder/arena-store/url.env")" = "$bundled" ]; then
-    certificate ca arena-store arena client
-    trusted ca arena-store ca
+if [ ! -e "$url" ]; then
+    keys="sslrootcert=/tls/ca.crt&sslcert=/tls/tls.crt&sslkey=/tls/tls.key"
+    echo "url=postgres://arena@postgres/arena?sslmode=verify-full&$keys" >"$url"
 fi
 
 {

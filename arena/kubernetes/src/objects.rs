@@ -137,9 +137,9 @@ pub fn bot_pod(
             &format!("--from={}", referee.ip),
         ])),
         env: Some(vec![
-            variable("ARENA_TLS_CERT", &format!("{TLS}/gate.pem")),
-            variable("ARENA_TLS_KEY", &format!("{TLS}/gate.key")),
-            variable("ARENA_TLS_CLIENT_CA", &format!("{TLS}/ca.pem")),
+            variable("ARENA_TLS_CERT", &format!("{TLS}/tls.crt")),
+            variable("ARENA_TLS_KEY", &format!("{TLS}/tls.key")),
+            variable("ARENA_TLS_CLIENT_CA", &format!("{TLS}/ca.crt")),
         ]),
         ports: Some(vec![ContainerPort {
             container_port: GATE_PORT,
@@ -249,9 +249,9 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
             ..EnvVar::default()
         },
         variable("ARENA_URL", &settings.arena),
-        variable("ARENA_CA", &format!("{TLS}/ca.pem")),
-        variable("ARENA_CERT", &format!("{TLS}/referee.pem")),
-        variable("ARENA_KEY", &format!("{TLS}/referee.key")),
+        variable("ARENA_CA", &format!("{TLS}/ca.crt")),
+        variable("ARENA_CERT", &format!("{TLS}/tls.crt")),
+        variable("ARENA_KEY", &format!("{TLS}/tls.key")),
     ];
     let shared = tournament.isolation == Isolation::Shared;
     for (place, bot, image) in &images {
@@ -299,9 +299,9 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
             name: GATE.to_owned(),
         });
         environment.extend([
-            variable("ARENA_BOTS_CA", &format!("{TLS}/ca.pem")),
-            variable("ARENA_BOTS_CERT", &format!("{TLS}/referee.pem")),
-            variable("ARENA_BOTS_KEY", &format!("{TLS}/referee.key")),
+            variable("ARENA_BOTS_CA", &format!("{TLS}/ca.crt")),
+            variable("ARENA_BOTS_CERT", &format!("{TLS}/tls.crt")),
+            variable("ARENA_BOTS_KEY", &format!("{TLS}/tls.key")),
         ]);
     }
     PodSpec {

@@ -18,7 +18,13 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// Groups of whoever extends a cluster.
-const OTHERS: [&str; 3] = ["keda.sh/", "kueue.x-k8s.io/", "monitoring.coreos.com/"];
+const OTHERS: [&str; 5] = [
+    "cert-manager.io/",
+    "gateway.networking.k8s.io/",
+    "keda.sh/",
+    "kueue.x-k8s.io/",
+    "monitoring.coreos.com/",
+];
 
 /// Reads it and writes it again: a field that the type does not have would be gone.
 fn is_read_as<T: DeserializeOwned + Serialize>(object: &Value) {

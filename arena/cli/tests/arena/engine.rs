@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    io::Write as _,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Output, Stdio},
     sync::OnceLock,
@@ -119,16 +120,34 @@ impl Engine {
 
     /// Text of a page that the engine's machine is asked for; no text where it does not answer.
     pub(crate) fn fetch(&self, url: &str) -> String {
-        let mut curl = match &self.keeper {
-            None => Command::new("curl"),
-            Some(_) => {
-                let pid = fs::read_to_string(self.folder().join("pid")).unwrap();
-                let mut inside = Command::new("nsenter");
-                inside.args(["--net", "--target", pid.trim(), "curl"]);
-                inside
-            }
-        };
-        text(&curl.args(["-sSf", url]).output().unwrap().stdout)
+        text(&self.curl().args(["-sSf", url]).output().unwrap().stdout)
+    }
+
+    /// True if a server answers the engine's machine by `grpc.health.v1` that it serves.
+    pub(crate) fn is_serving(&self, url: &str) -> bool {
+        let mut curl = self.curl();
+        curl.args(["-sS", "--http2-prior-knowledge", "--max-time", "2"]);
+        curl.args(["-H", "content-type: application/grpc", "-H", "te: trailers"]);
+        curl.args(["--data-binary", "@-"]);
+        curl.arg(format!("{url}/grpc.health.v1.Health/Check"));
+        curl.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut curl = curl.spawn().unwrap();
+        // A message of gRPC: not compressed, of no bytes.
+        curl.stdin.take().unwrap().write_all(&[0; 5]).unwrap();
+        let answer = curl.wait_with_output().unwrap().stdout;
+        // Of two bytes: the first field is SERVING.
+        answer == [0, 0, 0, 0, 2, 8, 1]
+    }
+
+    /// The program curl, on the engine's machine.
+    fn curl(&self) -> Command {
+        if self.keeper.is_none() {
+            return Command::new("curl");
+        }
+        let pid = fs::read_to_string(self.folder().join("pid")).unwrap();
+        let mut inside = Command::new("nsenter");
+        inside.args(["--net", "--target", pid.trim(), "curl"]);
+        inside
     }
 
     /// Runs `docker`.

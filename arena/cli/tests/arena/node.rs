@@ -55,6 +55,8 @@ pub(crate) struct PodSpec {
     _spread: Option<Value>,
     #[serde(rename = "schedulingGates")]
     _gates: Option<Value>,
+    #[serde(rename = "tolerations")]
+    _tolerations: Option<Value>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -96,14 +98,17 @@ struct Container {
     volume_mounts: Vec<Mount>,
     security_context: ContainerSecurity,
     resources: Resources,
+    startup_probe: Option<Probe>,
     readiness_probe: Option<Probe>,
+    // Nothing here hangs.
+    #[serde(rename = "livenessProbe")]
+    _liveness: Option<Probe>,
     restart_policy: Option<RestartPolicy>,
     // Every image is here.
     #[serde(rename = "imagePullPolicy")]
     _pull: String,
-    // It is what others say of where they reach it.
-    #[serde(default, rename = "ports")]
-    _ports: Vec<Value>,
+    #[serde(default)]
+    ports: Vec<Port>,
     #[serde(rename = "terminationMessagePolicy")]
     _message: Option<String>,
 }
@@ -162,18 +167,44 @@ struct Resources {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Port {
+    container_port: u16,
+    name: Option<String>,
+}
+
+/// A question whether a container has started or is ready. Here it is asked often, and for long.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Probe {
-    exec: Exec,
+    exec: Option<Exec>,
+    http_get: Option<HttpGet>,
+    grpc: Option<Grpc>,
     #[serde(rename = "periodSeconds")]
     _period: u32,
     #[serde(rename = "timeoutSeconds")]
-    _timeout: u32,
+    _timeout: Option<u32>,
+    #[serde(rename = "failureThreshold")]
+    _failures: Option<u32>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exec {
     command: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HttpGet {
+    path: String,
+    /// The name of a port.
+    port: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Grpc {
+    port: u16,
 }
 
 #[derive(Deserialize)]
@@ -202,6 +233,26 @@ enum Medium {
 struct Secret {
     secret_name: String,
     default_mode: u32,
+    /// The keys that become files, and the names of these; without it all keys, by their own.
+    items: Option<Vec<Item>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    key: String,
+    path: String,
+}
+
+impl Secret {
+    fn files(&self, texts: &Texts) -> Texts {
+        let Some(items) = &self.items else {
+            return texts.clone();
+        };
+        let files = items.iter();
+        let files = files.map(|item| (item.path.clone(), texts[&item.key].clone()));
+        files.collect()
+    }
 }
 
 #[derive(Deserialize)]
@@ -296,13 +347,35 @@ impl Pod<'_> {
             self.run(container, spec.restart_policy != Some(RestartPolicy::Never));
         }
         for container in &spec.containers {
-            if let Some(probe) = &container.readiness_probe {
+            let probes = [&container.startup_probe, &container.readiness_probe];
+            for probe in probes.into_iter().flatten() {
+                let succeeds = || self.succeeds(container, probe);
+                wait_until_or(&container.name, || self.log(), succeeds);
+            }
+        }
+    }
+
+    /// Asks once, as the kubelet does.
+    fn succeeds(&self, container: &Container, probe: &Probe) -> bool {
+        match (&probe.exec, &probe.http_get, &probe.grpc) {
+            (Some(exec), None, None) => {
                 let name = self.called(&container.name);
                 let mut words = vec!["exec", &name];
-                words.extend(probe.exec.command.iter().map(|word| &**word));
-                let ready = || self.node.engine.command(&words).status.success();
-                wait_until_or(&container.name, || self.log(), ready);
+                words.extend(exec.command.iter().map(|word| &**word));
+                self.node.engine.command(&words).status.success()
             }
+            (None, Some(get), None) => {
+                let port = |port: &&Port| port.name.as_ref() == Some(&get.port);
+                let port = container.ports.iter().find(port).unwrap().container_port;
+                let url = format!("http://{}:{port}{}", self.address(), get.path);
+                // It has a page of text only where it succeeds.
+                !self.node.engine.fetch(&url).is_empty()
+            }
+            (None, None, Some(grpc)) => {
+                let url = format!("http://{}:{}", self.address(), grpc.port);
+                self.node.engine.is_serving(&url)
+            }
+            _ => panic!("{}: a probe asks in one way", container.name),
         }
     }
 
@@ -338,12 +411,12 @@ impl Pod<'_> {
             (Some(_), None, None) => return,
             (None, Some(secret), None) => {
                 let texts = &self.node.secrets[&secret.secret_name];
-                (Some(texts), secret.default_mode)
+                (Some(secret.files(texts)), secret.default_mode)
             }
             (None, None, Some(map)) => {
                 let texts = self.node.config_maps.get(&map.name);
                 assert!(texts.is_some() || map.optional, "no {}", map.name);
-                (texts, 0o644)
+                (texts.cloned(), 0o644)
             }
             _ => panic!("{} is no volume that there is", volume.name),
         };
@@ -353,10 +426,10 @@ impl Pod<'_> {
         set(&data, if group.is_some() { 0o2755 } else { 0o755 });
         symlink("..2026_01_01", path.join("..data")).unwrap();
         for (key, text) in texts.into_iter().flatten() {
-            let file = data.join(key);
+            let file = data.join(&key);
             fs::write(&file, text).unwrap();
             set(&file, mode | if group.is_some() { 0o440 } else { 0 });
-            symlink(Path::new("..data").join(key), path.join(key)).unwrap();
+            symlink(Path::new("..data").join(&key), path.join(&key)).unwrap();
         }
     }
 
