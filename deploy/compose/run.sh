@@ -199,6 +199,13 @@ status() {
 }
 
 submit() {
+    if [ $# = 0 ]; then
+        echo "run.sh submit: expected a tournament's file, as in: run.sh submit spring.toml" >&2
+        exit 2
+    elif [ ! -f "$1" ]; then
+        echo "run.sh submit: there is no file $1" >&2
+        exit 2
+    fi
     file=$1
     shift
     docker cp "$file" "$project-arena:/data/submitted.toml"

@@ -22,5 +22,5 @@ EXPOSE 9090
 # Its configuration comes from outside. The oldest data is removed when there is too much.
 ENTRYPOINT ["/usr/bin/prometheus", "--config.file=/etc/prometheus/prometheus.yml", \
             "--storage.tsdb.path=/data", "--storage.tsdb.retention.time=30d", \
-            "--storage.tsdb.retention.size=1GB"]
+            "--storage.tsdb.retention.size=1GB", "--log.format=json"]
 CMD []

@@ -12,8 +12,8 @@ LABEL org.opencontainers.image.title="referee" \
 # /usr/share/bot-arena/sbom.cdx.json.
 ADD rootfs.tar /
 USER 10001:10001
-# `work` unpacks bots there.
-ENV REFEREE_LISTEN=0.0.0.0:50050 ARENA_CACHE=/tmp/cache
+# `work` unpacks bots there. Log lines are objects for programs.
+ENV REFEREE_LISTEN=0.0.0.0:50050 ARENA_CACHE=/tmp/cache ARENA_LOG_FORMAT=json
 EXPOSE 50050
 # SIGTERM: it takes no new game, and cuts off what runs after REFEREE_GRACE.
 ENTRYPOINT ["/usr/local/bin/referee"]

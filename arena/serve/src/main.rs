@@ -16,12 +16,11 @@ mod written;
 use std::process::ExitCode;
 
 use arena_terminal::{
-    Format, LogFormatArgs,
     beside::{KubernetesCommand, PictureArgs, PlotArgs, ReportArgs, ServeArgs},
     program::CommandLine,
 };
 use clap::{Parser, Subcommand};
-use referee_cli::{End, Hidden, on_runtime};
+use referee_cli::{End, Hidden, LogFormat, LogFormatArgs, on_runtime};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -75,7 +74,7 @@ fn main() -> ExitCode {
 }
 
 impl CommandLine for Cli {
-    fn log_format(&self) -> Format {
+    fn log_format(&self) -> LogFormat {
         self.log.log_format
     }
 

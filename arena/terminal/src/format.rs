@@ -1,6 +1,6 @@
-//! Standard output, and the form of log lines.
+//! Standard output.
 
-use clap::{Args, ValueEnum};
+use clap::ValueEnum;
 use referee_cli::usage;
 
 /// What goes to standard output.
@@ -24,13 +24,4 @@ impl Format {
             _ => Ok(live),
         }
     }
-}
-
-/// How every program of the arena writes its log.
-#[derive(Args)]
-pub struct LogFormatArgs {
-    /// How log lines are written to standard error; RUST_LOG says which, as in
-    /// RUST_LOG=arena=debug.
-    #[arg(long, env = "ARENA_LOG_FORMAT", value_enum, default_value_t = Format::Text, global = true, hide_short_help = true)]
-    pub log_format: Format,
 }

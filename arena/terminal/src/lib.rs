@@ -26,7 +26,7 @@ mod store_at;
 mod written;
 
 pub use built_in::BuiltIn;
-pub use format::{Format, LogFormatArgs};
+pub use format::Format;
 pub use games::{FoundGame, FoundGames, GameArgs, ListedGame, MOST_LISTED};
 pub use hints::{advice, words as hint_words};
 pub use limits::{move_limit, start_limit, worker_name};

@@ -1,11 +1,6 @@
 //! The life of a program: arguments, log, errors in words, exit codes.
 
-use std::{
-    error::Error as _,
-    io::{self, IsTerminal as _},
-    os::fd::AsFd as _,
-    process::ExitCode,
-};
+use std::{error::Error as _, io, os::fd::AsFd as _, process::ExitCode};
 
 use arena_tournament::TournamentError;
 use clap::{
@@ -18,13 +13,13 @@ use nix::{
 };
 use referee_bots::EntryError;
 use referee_cli::{
-    End, Hidden, TryAgain, Usage,
+    End, Hidden, LogFormat, TryAgain, Usage,
     text::{flush, print_help, tell},
 };
 use referee_core::{SetupError, expected_number, printable_lines};
 use referee_games::{GAMES, game_name};
 
-use crate::{Format, NotReplayed, secrets};
+use crate::{NotReplayed, secrets};
 
 /// Most verbs below one that are named where it is given none of them.
 const MOST_VERBS: usize = 15;
@@ -32,7 +27,7 @@ const MOST_VERBS: usize = 15;
 /// The command line of a program.
 pub trait CommandLine: Parser {
     /// Format of log lines.
-    fn log_format(&self) -> Format;
+    fn log_format(&self) -> LogFormat;
 
     /// Does what was typed.
     ///
@@ -65,7 +60,7 @@ pub fn main<C: CommandLine>() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    log(command.log_format());
+    command.log_format().begin("warn");
     match command.run().and_then(|end| flush().map(|()| end)) {
         Ok(end) => end.into(),
         Err(error) => failed(&error),
@@ -186,21 +181,6 @@ fn is_usage(error: &anyhow::Error) -> bool {
         || error.is::<EntryError>()
         || error.is::<SetupError>()
         || tournament.is_some_and(TournamentError::is_usage)
-}
-
-/// Begins to write logs, to standard error.
-fn log(format: Format) {
-    let log = tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .log_internal_errors(false)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into()),
-        );
-    match format {
-        Format::Text => log.init(),
-        Format::Json => log.json().init(),
-    }
 }
 
 /// True if whoever read our output has read enough, or the terminal is gone: that needs no words.

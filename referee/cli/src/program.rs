@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 use referee_net::{Token, TokenError};
 
 use crate::{
-    End, GateArgs, Hidden, SocketsArgs, WorkArgs, on_runtime, serve::ServeArgs, text::say, usage,
+    End, GateArgs, Hidden, LogFormat, LogFormatArgs, SocketsArgs, WorkArgs, on_runtime,
+    serve::ServeArgs, text::say, usage,
 };
 
 /// The command line of the program `referee`.
@@ -18,6 +19,8 @@ use crate::{
     after_help = "Example:\n  referee serve --listen 0.0.0.0:50050"
 )]
 pub struct RefereeCommand {
+    #[command(flatten)]
+    log: LogFormatArgs,
     #[command(subcommand)]
     verb: RefereeVerb,
 }
@@ -42,6 +45,12 @@ enum RefereeVerb {
 }
 
 impl RefereeCommand {
+    /// Format of log lines.
+    #[must_use]
+    pub const fn log_format(&self) -> LogFormat {
+        self.log.log_format
+    }
+
     /// Does it.
     ///
     /// # Errors

@@ -26,7 +26,6 @@ use std::{
 
 use anyhow::Context as _;
 use arena_terminal::{
-    Format, LogFormatArgs,
     beside::{KubernetesCommand, ServeArgs},
     program::CommandLine,
 };
@@ -38,7 +37,7 @@ use clap::{
 };
 use clap_complete::Shell;
 use referee_bots::Entry;
-use referee_cli::{Hidden, WorkArgs, on_runtime};
+use referee_cli::{Hidden, LogFormat, LogFormatArgs, WorkArgs, on_runtime};
 use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
 
@@ -134,7 +133,7 @@ enum Verb {
 }
 
 impl CommandLine for Cli {
-    fn log_format(&self) -> Format {
+    fn log_format(&self) -> LogFormat {
         self.log.log_format
     }
 

@@ -156,7 +156,8 @@ fn programs_in_images_end_when_they_are_asked_to() {
         (
             "referee",
             "work --arena http://127.0.0.1:1",
-            "no connection to the arena",
+            // Log lines in images are JSON.
+            "\"message\":\"no connection to the arena",
             "130",
         ),
         ("bot", "", LISTENS, "0"),
