@@ -296,7 +296,7 @@ NAMESPACES = {
     "kube-system": {"kubernetes.io/metadata.name": "kube-system"},
     "monitoring": {"bot-arena/monitoring": "allowed"},
 }
-PORTS = {53, 80, 443, 5432, 6443, 9100, 50051, 50060}
+PORTS = {53, 80, 443, 5432, 6443, 9100, 9101, 50051, 50060}
 
 
 def admits(peer: Object, pod: Pod) -> bool:
