@@ -55,7 +55,7 @@ container() {
 
 # image NAME: with the version of this deployment.
 image() {
-    echo "bot-arena/$1:$BOT_ARENA_VERSION"
+    echo "$BOT_ARENA_REGISTRY/$1:$BOT_ARENA_VERSION"
 }
 
 # memory SIZE: no more than that, and no swap besides.

@@ -1,5 +1,5 @@
-//! The tasks of a developer: `cargo xtask test`, `lint`, `bench`, `images`, `manifests`,
-//! `mistakes`, `soak`, `strength`. One file a verb; nothing here is part of what is shipped.
+//! The tasks of a developer: `cargo xtask test`, `lint`, `bench`, `images`, `release`,
+//! `manifests`, `mistakes`, `soak`, `strength`. One file a verb; nothing here is part of what is shipped.
 
 #![allow(
     clippy::print_stdout,
@@ -39,17 +39,22 @@ Verbs:
   lint              Format, clippy, forbidden dependencies, licences, .proto
                     files and repository hygiene; goes on after a failure
   bench [NAME]      Measure; all benchmarks, or the one that is named
-  images [--base IMAGE] [--engine-host unix://PATH] [--profile NAME]
-         [--prepared] [NAME…]
+  images [--arch ARCH] [--base IMAGE] [--engine-host unix://PATH]
+         [--profile NAME] [--registry NAME] [--prepared] [NAME…]
                     Build images of containers: all, or those that are named.
-                    --base is what stands below those that need an interpreter;
-                    --prepared takes programs that an earlier run has built
-  images contexts [--profile NAME] [NAME…]
+                    --arch is amd64 or arm64; --base is what stands below those
+                    that need an interpreter; --registry is what their names
+                    begin with, by default localhost/bot-arena; --prepared
+                    takes programs that an earlier run has built
+  images contexts [--arch ARCH] [--profile NAME] [NAME…]
                     Write only what an engine needs to build them, below
                     target/images/contexts
-  images base [--engine-host unix://PATH] [--prepared]
-                    Make the image bot-arena/base of Debian's packages, where
-                    no registry can be reached
+  images base [--engine-host unix://PATH] [--registry NAME] [--prepared]
+                    Make the image localhost/bot-arena/base of Debian's
+                    packages, where no registry can be reached
+  release [--arch ARCH]
+                    Pack the static programs and their checksums into
+                    target/release-archives
   manifests [FOLDER…]
                     Check what deploy/kubernetes gives, or the files *.yaml of
                     folders, as `arena kubernetes render` writes them
@@ -115,6 +120,7 @@ fn main() -> ExitCode {
         ["test", "--no-lint"] => test::run(test::Lint::Skip),
         ["lint"] => lint::run(),
         ["images", words @ ..] => images::run(words),
+        ["release", words @ ..] => images::release(words),
         ["manifests"] => manifests::test(),
         ["manifests", "--chart"] => manifests::chart(),
         ["manifests", folders @ ..] if folders.iter().all(|word| !word.starts_with('-')) => {

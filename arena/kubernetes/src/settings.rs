@@ -93,7 +93,8 @@ impl Default for Settings {
             namespace: "bot-arena".to_owned(),
             instance: "bot-arena".to_owned(),
             arena: "https://arena:50060".to_owned(),
-            referee_image: concat!("bot-arena/referee:", env!("CARGO_PKG_VERSION")).to_owned(),
+            referee_image: concat!("localhost/bot-arena/referee:", env!("CARGO_PKG_VERSION"))
+                .to_owned(),
             image_pull_policy: PullPolicy::default(),
             pinned: true,
             max_jobs: 50,

@@ -53,7 +53,7 @@ spec:
       volumeMounts: [{name: socket-1, mountPath: /run/bot}]
   containers:
     - name: referee
-      image: bot-arena/referee:0.1.0
+      image: localhost/bot-arena/referee:0.1.0
       resources: *resources
       ports: [{name: grpc, containerPort: 50050}]
       securityContext:

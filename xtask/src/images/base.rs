@@ -7,7 +7,7 @@ use std::{
     process::{Child, Stdio},
 };
 
-use super::{PREFIX, docker, folder};
+use super::{engine::Engine, folder};
 use crate::shell::{Result, command, stream};
 
 const SUITE: &str = "bookworm";
@@ -105,15 +105,15 @@ impl Drop for Base {
 ///
 /// # Errors
 /// It is not made yet, or the engine does not take it.
-pub(super) fn import(engine_host: Option<&str>) -> Result {
+pub(super) fn import(engine: Engine<'_>, registry: &str) -> Result {
     let archive = archive();
     if !archive.is_file() {
         let archive = archive.display();
         return Err(format!("{archive} is not there yet: run this without --prepared").into());
     }
-    let mut docker = docker(engine_host);
+    let mut docker = engine.docker();
     docker.args(["import", "--change=CMD [\"bash\"]"]);
-    stream(docker.arg(archive).arg(format!("{PREFIX}/base")))
+    stream(docker.arg(archive).arg(format!("{registry}/base")))
 }
 
 fn archive() -> PathBuf {

@@ -7,8 +7,10 @@ use std::{
 };
 
 use super::{
-    Content, Image, npm, pip,
-    programs::{self, TESTS},
+    Content, Image,
+    arch::Arch,
+    npm, pip,
+    programs::{Build, INIT, TESTS},
     rootfs::{Rootfs, USER},
     sbom::{self, Package},
     source::Source,
@@ -21,43 +23,53 @@ use crate::{
 const PROTOS: &str = "opt/bot/proto";
 
 /// The folder in which the context of an image is written.
-pub(super) fn folder(image: &Image) -> PathBuf {
-    super::folder().join("contexts").join(image.name)
+///
+/// # Errors
+/// The architecture of this machine is unknown.
+pub(super) fn folder(image: &Image, arch: Arch) -> Result<PathBuf> {
+    let contexts = format!("contexts{}", arch.suffix()?);
+    Ok(super::folder().join(contexts).join(image.name))
+}
+
+/// The text of an image's Dockerfile.
+///
+/// # Errors
+/// It can't be read.
+pub(super) fn dockerfile(image: &Image) -> Result<String> {
+    let path = root().join(format!("deploy/images/{}.Dockerfile", image.name));
+    let text = fs::read_to_string(&path);
+    text.map_err(|error| format!("could not read {}: {error}", path.display()).into())
 }
 
 /// Builds what these images hold and writes their contexts.
 ///
 /// # Errors
 /// Something can't be built.
-pub(super) fn write(images: &[&Image], profile: &str) -> Result {
+pub(super) fn write(images: &[&Image], build: Build<'_>) -> Result {
     let source = Source::read()?;
-    let is_rust = |image: &&Image| matches!(image.content, Content::Rust(..) | Content::Linked(_));
-    if profile == TESTS && images.iter().any(is_rust) {
-        programs::build_for_tests()?;
-    }
+    let programs: BTreeSet<_> = images.iter().flat_map(|image| image.programs()).collect();
+    build.run(&Vec::from_iter(programs))?;
+    let sboms = super::folder().join(format!("sboms{}", build.arch.suffix()?));
+    fs::create_dir_all(&sboms)?;
     for image in images {
-        let (mut files, mut packages) = files(image, profile, &source)?;
+        let (mut files, mut packages) = files(image, build, &source)?;
         if image.is_bot {
-            let init = programs::INIT;
-            files.program("usr/local/bin/bot-init", &programs::build(init, profile)?)?;
-            packages.extend(sbom::of_rust(init)?);
+            files.program("usr/local/bin/bot-init", &build.path(INIT))?;
+            packages.extend(sbom::of_rust(INIT, build.arch)?);
         }
         if image.writes {
             files.folder("data", 0o755, USER);
         }
-        files.text(
-            sbom::PATH,
-            sbom::write(image.name, &source.revision, &packages),
-        );
-        let folder = folder(image);
+        let name = format!("bot-arena/{}", image.name);
+        let list = sbom::write("container", &name, &source.revision, &packages);
+        fs::write(sboms.join(format!("{}.cdx.json", image.name)), &list)?;
+        files.text(sbom::PATH, list);
+        let folder = folder(image, build.arch)?;
         // An engine is sent all that is in it.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
         files.write(&folder.join("rootfs.tar"), source.epoch)?;
-        let dockerfile = root().join(format!("deploy/images/{}.Dockerfile", image.name));
-        let dockerfile = fs::read_to_string(&dockerfile)
-            .map_err(|error| format!("could not read {}: {error}", dockerfile.display()))?;
-        let dockerfile = filled_in(&dockerfile, &source.revision)?;
+        let dockerfile = filled_in(&dockerfile(image)?, &source.revision)?;
         fs::write(folder.join("Dockerfile"), dockerfile)?;
         eprintln!("{}", folder.display());
     }
@@ -65,16 +77,16 @@ pub(super) fn write(images: &[&Image], profile: &str) -> Result {
 }
 
 /// The files of an image, and the packages in it.
-fn files(image: &Image, profile: &str, source: &Source) -> Result<(Rootfs, BTreeSet<Package>)> {
+fn files(image: &Image, build: Build<'_>, source: &Source) -> Result<(Rootfs, BTreeSet<Package>)> {
     match image.content {
         Content::Rust(program, beside) => {
             let mut files = Rootfs::from_scratch();
             let mut packages = BTreeSet::new();
             let named = beside.iter().map(|beside| (beside.name, *beside));
             for (name, program) in [(image.name, program)].into_iter().chain(named) {
-                let built = programs::build(program, profile)?;
-                let libraries = files.program(&format!("usr/local/bin/{name}"), &built)?;
-                packages.extend(sbom::of_rust(program)?);
+                let path = format!("usr/local/bin/{name}");
+                let libraries = files.program(&path, &build.path(program))?;
+                packages.extend(sbom::of_rust(program, build.arch)?);
                 packages.extend(sbom::of_libraries(&libraries)?);
             }
             Ok((files, packages))
@@ -82,12 +94,12 @@ fn files(image: &Image, profile: &str, source: &Source) -> Result<(Rootfs, BTree
         Content::Linked(program) => {
             let mut files = Rootfs::default();
             let path = format!("usr/local/bin/{}", image.name);
-            files.file(&path, &programs::build(program, profile)?)?;
-            Ok((files, sbom::of_rust(program)?))
+            files.file(&path, &build.path(program))?;
+            Ok((files, sbom::of_rust(program, build.arch)?))
         }
         Content::Cpp(name) => {
             let mut files = Rootfs::from_scratch();
-            let built = match profile {
+            let built = match build.profile {
                 TESTS => languages::folder().join("cpp"),
                 _ => languages::cpp("cpp-release", "Release", None, &[])?,
             };
@@ -97,7 +109,7 @@ fn files(image: &Image, profile: &str, source: &Source) -> Result<(Rootfs, BTree
         }
         Content::Python(sample) => {
             let mut files = Rootfs::default();
-            let site = pip::install(source.epoch)?;
+            let site = pip::install(source.epoch, build.arch)?;
             files.tree(pip::PATH, &site, &pip::is_needed)?;
             let samples = root().join("bots/python/samples");
             for name in [sample, "thinking.py"] {
@@ -165,9 +177,7 @@ mod tests {
     #[test]
     fn every_image_has_a_dockerfile_with_our_version() {
         for image in IMAGES {
-            let file = root().join(format!("deploy/images/{}.Dockerfile", image.name));
-            let text = fs::read_to_string(&file).unwrap();
-            let filled = filled_in(&text, "abc").unwrap();
+            let filled = filled_in(&dockerfile(image).unwrap(), "abc").unwrap();
             assert!(filled.contains("ARG REVISION=abc\n"), "{filled}");
             for label in ["title", "description", "licenses", "version", "revision"] {
                 let label = format!("org.opencontainers.image.{label}=");

@@ -1,6 +1,10 @@
 //! The words after `cargo xtask images`.
 
-use super::{IMAGES, Image};
+use super::{
+    IMAGES, Image, REGISTRY,
+    arch::Arch,
+    programs::{Build, TESTS},
+};
 use crate::shell::Result;
 
 /// The task that is to be done.
@@ -25,6 +29,9 @@ pub(super) struct Options {
     pub(super) profile: String,
     /// Take what an earlier run has written below target/images.
     pub(super) prepared: bool,
+    pub(super) arch: Arch,
+    /// What the names of images begin with.
+    pub(super) registry: String,
 }
 
 impl Options {
@@ -45,6 +52,8 @@ impl Options {
             engine_host: None,
             profile: "dist".to_owned(),
             prepared: false,
+            arch: Arch::host()?,
+            registry: REGISTRY.to_owned(),
         };
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -57,16 +66,70 @@ impl Options {
                 "--engine-host" => options.engine_host = Some(value()?),
                 "--profile" => options.profile = value()?,
                 "--prepared" => options.prepared = true,
+                "--arch" => options.arch = Arch::read(&value()?)?,
+                "--registry" => options.registry = value()?,
                 name => options.images.push(find(name)?),
             }
         }
-        if verb == Verb::Base && !options.images.is_empty() {
-            return Err("`images base` makes one image, `bot-arena/base`: expected no name".into());
-        }
-        if options.images.is_empty() {
-            options.images.extend(IMAGES);
-        }
+        options.check()?;
         Ok(options)
+    }
+
+    /// The way in which programs are built.
+    pub(super) fn build(&self) -> Build<'_> {
+        Build {
+            profile: &self.profile,
+            arch: self.arch,
+        }
+    }
+
+    /// True if images are for another architecture than that of this machine.
+    ///
+    /// # Errors
+    /// That is unknown.
+    pub(super) fn is_foreign(&self) -> Result<bool> {
+        Ok(self.arch != Arch::host()?)
+    }
+
+    /// The tags of images. Those for another architecture take no name from those for this one.
+    ///
+    /// # Errors
+    /// The architecture of this machine is unknown.
+    pub(super) fn tags(&self) -> Result<Vec<String>> {
+        let version = env!("CARGO_PKG_VERSION");
+        let mut tags = vec![format!("{version}{}", self.arch.suffix()?)];
+        if !self.is_foreign()? {
+            tags.push("latest".to_owned());
+        }
+        Ok(tags)
+    }
+
+    /// Refuses what does not fit together, and takes all images where none is named.
+    fn check(&mut self) -> Result {
+        if self.verb == Verb::Base && !self.images.is_empty() {
+            return Err("`images base` makes one image, `base`: expected no name".into());
+        }
+        let is_foreign = self.is_foreign()?;
+        let arch = self.arch.name();
+        if is_foreign && (self.verb == Verb::Base || self.profile == TESTS) {
+            return Err(format!(
+                "`images base` and the profile {TESTS} are for this machine: expected no --arch \
+                 {arch}"
+            )
+            .into());
+        }
+        let is_possible = |image: &&Image| !is_foreign || image.content.is_portable();
+        if let Some(image) = self.images.iter().find(|image| !is_possible(image)) {
+            return Err(format!(
+                "{} has this machine's libraries: build it on a machine of {arch}",
+                image.name
+            )
+            .into());
+        }
+        if self.images.is_empty() {
+            self.images.extend(IMAGES.iter().filter(is_possible));
+        }
+        Ok(())
     }
 }
 
@@ -76,8 +139,8 @@ fn find(name: &str) -> Result<&'static Image> {
         let known: Vec<_> = IMAGES.iter().map(|image| image.name).collect();
         let known = known.join(", ");
         format!(
-            "there is no image or option `{name}`; expected --base IMAGE, --engine-host \
-             unix://PATH, --profile NAME, --prepared, or one of the images {known}"
+            "there is no image or option `{name}`; expected --arch ARCH, --base IMAGE, --engine-host \
+             unix://PATH, --profile NAME, --registry NAME, --prepared, or one of the images {known}"
         )
         .into()
     })
@@ -110,5 +173,25 @@ mod tests {
         assert!(refused(&["--base"]).contains("expected a value after --base"));
         assert!(refused(&["--base", "--prepared"]).contains("expected a value"));
         assert!(refused(&["base", "bot"]).contains("expected no name"));
+    }
+
+    #[test]
+    fn images_for_another_machine_have_other_tags_and_no_libraries_of_this_one() {
+        let here = Arch::host().unwrap().name();
+        let other = if here == "amd64" { "arm64" } else { "amd64" };
+        let options = Options::read(&["--arch", other, "--registry", "example.com/x"]).unwrap();
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(options.tags().unwrap(), [format!("{version}-{other}")]);
+        assert_eq!(options.registry, "example.com/x");
+        assert!(
+            options
+                .images
+                .iter()
+                .all(|image| image.name != "sample-cpp")
+        );
+        assert!(refused(&["--arch", other, "sample-cpp"]).contains("this machine's libraries"));
+        assert!(refused(&["base", "--arch", other]).contains("are for this machine"));
+        let options = Options::read(&["--arch", here]).unwrap();
+        assert_eq!(options.tags().unwrap(), [version, "latest"]);
     }
 }

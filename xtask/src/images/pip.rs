@@ -2,11 +2,11 @@
 
 use std::{
     collections::BTreeSet,
-    env, fs,
+    fs,
     path::{Path, PathBuf},
 };
 
-use super::{folder, sbom::Package};
+use super::{arch::Arch, folder, sbom::Package};
 use crate::{
     languages::{self, CONSTRAINTS},
     shell::{Result, capture, command, root, stream},
@@ -23,7 +23,7 @@ pub(super) const PATH: &str = "opt/bot/site-packages";
 ///
 /// # Errors
 /// pip fails.
-pub(super) fn install(epoch: u64) -> Result<PathBuf> {
+pub(super) fn install(epoch: u64, arch: Arch) -> Result<PathBuf> {
     let python = languages::venv()?;
     let folder = folder().join("pip");
     let _ = fs::remove_dir_all(&folder);
@@ -48,7 +48,7 @@ pub(super) fn install(epoch: u64) -> Result<PathBuf> {
         .args(["install", "--no-compile", "--only-binary=:all:"])
         .args(["--implementation=cp", "--python-version", VERSION]);
     for platform in PLATFORMS {
-        install.arg(format!("--platform={platform}_{}", env::consts::ARCH));
+        install.arg(format!("--platform={platform}_{}", arch.machine()));
     }
     install.arg("--target").arg(&site).arg(wheel(&folder)?);
     stream(&mut install)?;

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::programs::{self, Program};
+use super::{arch::Arch, programs::Program};
 use crate::shell::{Result, capture, cargo, command, root};
 
 /// The path of the SBOM in every image.
@@ -28,8 +28,13 @@ pub(super) struct Package {
     pub(super) hash: Option<(&'static str, String)>,
 }
 
-/// The list of an image's packages.
-pub(super) fn write(image: &str, revision: &str, packages: &BTreeSet<Package>) -> String {
+/// The list of the packages of what has this name: a `container` or an `application`.
+pub(super) fn write(
+    kind: &str,
+    name: &str,
+    revision: &str,
+    packages: &BTreeSet<Package>,
+) -> String {
     let components: Vec<Value> = packages.iter().map(component).collect();
     let version = env!("CARGO_PKG_VERSION");
     let list = json!({
@@ -38,8 +43,8 @@ pub(super) fn write(image: &str, revision: &str, packages: &BTreeSet<Package>) -
         "version": 1,
         "metadata": {
             "component": {
-                "type": "container",
-                "name": format!("{}/{image}", super::PREFIX),
+                "type": kind,
+                "name": name,
                 "version": version,
                 "properties": [{ "name": "revision", "value": revision }],
             },
@@ -70,23 +75,51 @@ fn component(package: &Package) -> Value {
 ///
 /// # Errors
 /// cargo fails.
-pub(super) fn of_rust(program: Program) -> Result<BTreeSet<Package>> {
+pub(super) fn of_rust(program: Program, arch: Arch) -> Result<BTreeSet<Package>> {
     let edges = if program.is_example {
         "normal,dev"
     } else {
         "normal"
     };
-    let package = program.package;
-    let target = programs::target()?;
+    let packages = program.packages();
+    let target = arch.target();
     let mut tree = cargo(&format!(
-        "tree --locked -p {package} --edges {edges},no-proc-macro --target {target} --prefix none"
+        "tree --locked {packages}--edges {edges},no-proc-macro --target {target} --prefix depth"
     ));
-    let tree = capture(tree.args(["--format", "{p}|{l}|"]))?;
+    let tree = capture(tree.args(["--format", "|{p}|{l}|"]))?;
     let checksums = checksums(&fs::read_to_string(root().join("Cargo.lock"))?);
-    Ok(tree
-        .lines()
+    Ok(linked(&tree, program.package)
+        .into_iter()
         .filter_map(|line| rust(line, &checksums))
         .collect())
+}
+
+/// The lines of a tree for a package and what it needs. A line is cargo's, `DEPTH|PACKAGE|LICENCE|`,
+/// with ` (*)` at its end where what is below it has been shown before.
+fn linked<'a>(tree: &'a str, package: &str) -> BTreeSet<&'a str> {
+    let mut needs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut above: Vec<&str> = Vec::new();
+    for line in tree.lines() {
+        let Some((depth, line)) = line.split_once('|') else {
+            continue;
+        };
+        let line = line.trim_end_matches(" (*)");
+        above.truncate(depth.parse().unwrap_or(0));
+        if let Some(parent) = above.last() {
+            needs.entry(parent).or_default().insert(line);
+        }
+        needs.entry(line).or_default();
+        above.push(line);
+    }
+    let is_asked = |line: &&str| line.split(' ').next() == Some(package);
+    let mut left: Vec<&str> = needs.keys().copied().filter(is_asked).collect();
+    let mut found = BTreeSet::new();
+    while let Some(line) = left.pop() {
+        if found.insert(line) {
+            left.extend(&needs[line]);
+        }
+    }
+    found
 }
 
 /// A line of cargo's, `NAME vVERSION (WHERE)|LICENCE|`.
@@ -185,7 +218,7 @@ fn owner(library: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::programs::BOT, *};
 
     #[test]
     fn a_line_of_the_tree_is_a_package() {
@@ -202,16 +235,26 @@ mod tests {
     }
 
     #[test]
+    fn a_package_has_what_is_shown_below_another_one() {
+        let tree = "0|a v1 (/a)|L|\n1|b v1|L|\n2|c v1|L|\n1|d v1|L|\n\n0|e v1|L|\n1|b v1|L| (*)\n";
+        let found: Vec<_> = linked(tree, "e").into_iter().collect();
+        assert_eq!(found, ["b v1|L|", "c v1|L|", "e v1|L|"]);
+        assert_eq!(linked(tree, "a").len(), 4);
+    }
+
+    #[test]
     fn a_program_has_what_it_is_linked_with_and_nothing_else() {
-        let packages = of_rust(Program::binary("house-bots", "bot")).unwrap();
+        let packages = of_rust(BOT, Arch::host().unwrap()).unwrap();
         let has = |name: &str| packages.iter().any(|package| package.name == name);
         assert!(
             has("tonic") && has("clap") && has("bot-kit"),
             "{packages:?}"
         );
-        // What only its build needs, what only its tests need, a procedural macro.
+        // What only its build needs, what only its tests need, a procedural macro, what only a
+        // program needs that is built together with it.
         assert!(!has("tonic-prost-build") && !has("tempfile") && !has("clap_derive"));
-        let list = write("bot", "abc", &packages);
+        assert!(!has("kube-client") && !has("sqlx"));
+        let list = write("container", "bot", "abc", &packages);
         let list: Value = serde_json::from_str(&list).unwrap();
         assert_eq!(list["components"].as_array().unwrap().len(), packages.len());
     }

@@ -220,7 +220,13 @@ fn keys_are_where_they_are_needed(deployment: &Deployment) {
             "--volume",
             &mounted,
         ];
-        run.extend(["--entrypoint", "sh", "bot-arena/postgres", "-c", show]);
+        run.extend([
+            "--entrypoint",
+            "sh",
+            "localhost/bot-arena/postgres",
+            "-c",
+            show,
+        ]);
         let said = deployment.docker(&run);
         assert_eq!(said.lines().collect::<Vec<_>>(), keys, "{volume}");
     }

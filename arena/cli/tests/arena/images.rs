@@ -16,7 +16,7 @@ use crate::{
     vocabulary::*,
 };
 
-const BASE: &str = "bot-arena/base";
+const BASE: &str = "localhost/bot-arena/base";
 const LISTENS: &str = "listening on ";
 
 /// An image that a bot is started of.
@@ -112,7 +112,7 @@ fn a_bot_plays_in_its_image_as_its_process_does() {
     let arena = arena();
     for bot in bots(&arena) {
         let (image, words) = (bot.image, bot.words);
-        let contained = format!("image:bot-arena/{image} {words}");
+        let contained = format!("image:localhost/bot-arena/{image} {words}");
         let played = |kind: &str, spec: &str| {
             let run = format!("{image}-{kind}");
             let line = format!(
@@ -135,7 +135,8 @@ fn the_sample_in_node_is_fit_and_plays_every_game() {
     let line = format!("check \"{}\" --quick --strict", node(&arena));
     done(&arena.run(&line));
     for (game, seats) in [("othello", 2), ("mahjong", 2), ("big-two", 4)] {
-        let mut line = format!("match {game} --deals 1 --bot me=image:bot-arena/sample-node");
+        let mut line =
+            format!("match {game} --deals 1 --bot me=image:localhost/bot-arena/sample-node");
         for seat in 1..seats {
             line += &format!(" --bot other-{seat}=house:random");
         }
@@ -167,7 +168,7 @@ fn programs_in_images_end_when_they_are_asked_to() {
         ("sample-node", "", LISTENS, "0"),
     ] {
         let name = format!("arena-tests-{image}");
-        let tag = format!("bot-arena/{image}");
+        let tag = format!("localhost/bot-arena/{image}");
         let walls = "--network none --read-only --cap-drop ALL --tmpfs /tmp --volume /data";
         let mut run = vec!["run", "--detach", "--name", &name];
         run.extend(walls.split(' '));
@@ -203,7 +204,7 @@ fn every_image_says_what_it_is_and_what_is_in_it() {
         ("sample-node", "bot-init"),
         ("strategy", "strategy-adapter"),
     ] {
-        let tag = format!("bot-arena/{image}");
+        let tag = format!("localhost/bot-arena/{image}");
         let labels = engine.run(&["inspect", "--format", "{{json .Config.Labels}}", &tag]);
         let labels: Value = serde_json::from_str(&labels).unwrap();
         for key in ["title", "description", "licenses", "version", "revision"] {
@@ -244,7 +245,7 @@ fn the_same_context_is_the_same_layers() {
         again,
         context.to_str().unwrap(),
     ]);
-    assert_eq!(layers(again), layers("bot-arena/sample-rust"));
+    assert_eq!(layers(again), layers("localhost/bot-arena/sample-rust"));
 }
 
 /// Has a Dockerfile written for the bot in this folder and an image built by it.

@@ -63,7 +63,7 @@ fn service(bot: &str) -> String {
 }
 
 fn image(bot: &str) -> String {
-    let image = format!("bot-arena/sample-{bot}:0.1.0");
+    let image = format!("localhost/bot-arena/sample-{bot}:0.1.0");
     let id = images().run(&["image", "inspect", "--format", "{{.Id}}", &image]);
     format!("image:{image}@{id}")
 }

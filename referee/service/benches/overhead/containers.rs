@@ -18,7 +18,7 @@ use super::{CONNECT_FOUR, CONNECT_LIMIT, Sides, launch, medians};
 /// The argument that this program is started again with, to stand for a container.
 pub(crate) const VERB: &str = "container";
 /// The image of the program that `BENCH_BOT` names; `cargo xtask images bot` builds it.
-const IMAGE: &str = "bot-arena/bot";
+const IMAGE: &str = "localhost/bot-arena/bot";
 /// Number of starts of each kind.
 const STARTS: usize = 30;
 

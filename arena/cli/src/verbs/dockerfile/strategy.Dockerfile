@@ -4,7 +4,7 @@
 # Compile it before, on the distribution of the image below: g++ -shared -fPIC -O2 -o {main} my.cpp.
 # `cargo xtask images strategy` in the arena's sources builds that image.
 
-ARG STRATEGY=bot-arena/strategy
+ARG STRATEGY=localhost/bot-arena/strategy
 FROM ${STRATEGY}
 COPY --chown=10001:10001 {main} /bot/strategy.so
 # Parameters follow the file, as in /bot/strategy.so?clock-scale=1000.
