@@ -223,6 +223,12 @@ mod tests {
     }
 
     #[test]
+    fn the_engine_is_asked_before_anything_is_compiled() {
+        let said = run(&["--engine-host", "unix:///nowhere", "arena"]).unwrap_err();
+        assert!(said.to_string().contains("does not answer"), "{said}");
+    }
+
+    #[test]
     fn no_file_names_an_image_that_anybody_may_publish() {
         assert!(public_name("image: bot-arena/arena:0.1.0"));
         assert!(!public_name("image: localhost/bot-arena/arena:0.1.0"));

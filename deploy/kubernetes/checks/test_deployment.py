@@ -411,8 +411,11 @@ def test_services_are_those_of_the_deployment_on_one_host() -> None:
         "ARENA_KEY": "/tls/tls.key",
     }
     assert referee == worker
+    registry = re.search(r"(?m)^BOT_ARENA_REGISTRY=(.+)$", (COMPOSE / ".env").read_text())
+    assert registry is not None
     for bot in ("rust", "cpp", "python", "node"):
-        image = compose[bot]["image"].partition(":")[0]
+        image = compose[bot]["image"].replace("${BOT_ARENA_REGISTRY}", registry[1])
+        image = image.partition(":")[0]
         assert container(bot)["image"].partition(":")[0] == image
         assert f"{bot}:50051" in referee["REFEREE_BOTS"]
 
