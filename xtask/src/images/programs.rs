@@ -148,7 +148,8 @@ impl Build<'_> {
             build.env(format!("CARGO_TARGET_{variable}_LINKER"), self.arch.cc());
         }
         let paths = paths(&folder)?;
-        let mut flags = vec!["-Cstrip=debuginfo".to_owned()];
+        // The names of functions are a fifth of a program. A panic names its line without them.
+        let mut flags = vec!["-Cstrip=symbols".to_owned()];
         if first != STRATEGY {
             flags.push("-Ctarget-feature=+crt-static".to_owned());
         }
