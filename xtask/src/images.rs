@@ -91,9 +91,9 @@ const NOTHING: Files = Files {
 /// images as `localhost/…`, so what is not on a machine is never pulled from a stranger.
 const REGISTRY: &str = "localhost/bot-arena";
 
-/// The cost of building all images, as it was measured.
+/// An estimate of what it costs to build all programs: deploy/README.md has what was measured.
 const COST: &str = "\
-All programs together take about 20 minutes on two cores, 2.5 GB of memory and 4 GB of disk below
+All programs together take about 20 minutes on two free cores, 2.5 GB of memory and 4 GB of disk below
 target/images; what is built already is not built again.";
 
 impl Content {
