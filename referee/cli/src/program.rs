@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use referee_net::{Token, TokenError};
 
 use crate::{
-    End, GateArgs, Hidden, LogFormat, LogFormatArgs, SocketsArgs, WorkArgs, on_runtime,
+    End, GateArgs, Hidden, LogFormat, LogFormatArgs, ReachArgs, SocketsArgs, WorkArgs, on_runtime,
     serve::ServeArgs, text::say, usage,
 };
 
@@ -35,6 +35,8 @@ enum RefereeVerb {
     Gate(Box<GateArgs>),
     /// Let every user connect to sockets that this user's bot makes
     Sockets(SocketsArgs),
+    /// Say whether an address can be connected to
+    Reach(ReachArgs),
     /// Write a new token to a new file that only you may read
     Token {
         /// The file.
@@ -63,6 +65,7 @@ impl RefereeCommand {
             RefereeVerb::Work(work) => on_runtime(work.run()),
             RefereeVerb::Gate(gate) => on_runtime(gate.run()),
             RefereeVerb::Sockets(sockets) => on_runtime(sockets.run()),
+            RefereeVerb::Reach(reach) => on_runtime(reach.run()),
             RefereeVerb::Hidden(verb) => verb.run(),
         }
     }
