@@ -50,8 +50,10 @@ pub(crate) fn games(arena: &Path) -> Result {
         let mut render = command(arena);
         render.args(["kubernetes", "render"]);
         render.arg(root().join(format!("deploy/kubernetes/tournaments/{isolation}.toml")));
-        // No engine says which images these are.
+        // No engine says which images these are, and the settings ask for no digests.
         render.env("DOCKER_HOST", "unix:///nowhere");
+        render.arg("--settings");
+        render.arg(root().join("deploy/kubernetes/overlays/trial/kubernetes.toml"));
         let file = folder.join(format!("{isolation}.yaml"));
         let objects = capture(&mut render)?;
         fs::write(&file, objects).map_err(|error| format!("{}: {error}", file.display()))?;

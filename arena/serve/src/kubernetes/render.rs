@@ -1,8 +1,8 @@
 //! `arena kubernetes render`: the objects of a tournament, without a cluster.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use arena_kubernetes::{PodTournament, RefereePod, bot_pod, job, names};
+use arena_kubernetes::{PodTournament, RefereePod, Settings, bot_pod, job, names};
 use arena_terminal::{
     beside::{ObjectFormat, RenderArgs},
     report,
@@ -60,6 +60,7 @@ pub(crate) async fn render(args: &RenderArgs) -> anyhow::Result<End> {
     let most = args.matches.unwrap_or(settings.max_jobs).min(MOST_MATCHES);
     let open = dispatcher.open_matches(games, most);
     let tournament = PodTournament::new(&commitment, name, on.isolation, memory_mib, games, &open);
+    check_digests(&settings, &tournament)?;
     for of in &tournament.matches {
         print(args.format, &job(&settings, &tournament, of, 1))?;
         if on.isolation != Isolation::Pod {
@@ -82,6 +83,26 @@ pub(crate) async fn render(args: &RenderArgs) -> anyhow::Result<End> {
         }
     }
     Ok(End::Done)
+}
+
+/// Refuses images that the arena would not have run either.
+fn check_digests(settings: &Settings, tournament: &PodTournament) -> anyhow::Result<()> {
+    let bots = tournament.matches.iter().flat_map(|of| &of.bots);
+    let lacking: BTreeSet<String> = bots
+        .filter_map(|bot| {
+            let image = bot.image.as_ref()?;
+            (image.lacks_digest(settings)).then(|| format!("{} (image:{})", bot.name, image.name))
+        })
+        .collect();
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let lacking: Vec<String> = lacking.into_iter().collect();
+    usage(format!(
+        "bots have images without a digest: {}; expected image:NAME@sha256:DIGEST, or pinned = false \
+         in the settings",
+        lacking.join(", ")
+    ))
 }
 
 fn print(format: ObjectFormat, object: &impl Serialize) -> anyhow::Result<()> {
