@@ -4,18 +4,25 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::StreamExt as _;
-use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
+use k8s_openapi::api::{
+    batch::v1::Job,
+    core::v1::{Event, Pod, ResourceQuota},
+};
 use kube::{
     Api, Client, ResourceExt as _,
-    api::{DeleteParams, Patch, PatchParams, PropagationPolicy},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PropagationPolicy},
+    core::NamespaceResourceScope,
     runtime::{WatchStreamExt as _, reflector, watcher},
 };
+use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Action, ObservedCluster, ReconcileMemory, Settings, WantedTournaments, names, reconcile,
+    Action, ObservedCluster, ReconcileMemory, SeenLimits, Settings, WantedTournaments, names,
+    quota, reconcile,
+    removal::{self, Removed, gone_is_fine, set},
 };
 
 /// The name of this program where objects say which program has set which of their fields.
@@ -24,6 +31,10 @@ const MANAGER: &str = "bot-arena";
 const SETTLE: Duration = Duration::from_millis(200);
 /// Also where nothing is seen to change, what is to be played may have.
 const GLANCE: Duration = Duration::from_secs(2);
+/// Time between two looks at the limits of the namespace.
+const LIMITS_EVERY: Duration = Duration::from_secs(10);
+/// The most events that are read.
+const MOST_EVENTS: u32 = 500;
 /// The pause after something that failed.
 const PAUSE: Duration = Duration::from_secs(2);
 /// So many things are done at once, at most.
@@ -100,6 +111,8 @@ impl<S: TournamentSource> Controller<S> {
         let changed = Arc::new(Notify::new());
         let (jobs, watch_jobs) = watched(self.jobs(), self.watching(), changed.clone());
         let (pods, watch_pods) = watched(self.pods(), self.watching(), changed.clone());
+        let limits = Mutex::new(SeenLimits::default());
+        let watch_limits = self.watch_limits(&limits, &changed);
         let reconciling = async {
             // Not before both are known: what is not seen would be made again.
             let ready =
@@ -109,7 +122,11 @@ impl<S: TournamentSource> Controller<S> {
             }
             let mut memory = ReconcileMemory::default();
             loop {
-                let failed = self.step(&jobs.state(), &pods.state(), &mut memory).await;
+                let observed = ObservedCluster {
+                    limits: limits.lock().clone(),
+                    ..observed(&jobs.state(), &pods.state())
+                };
+                let failed = self.step(&observed, &mut memory).await;
                 if failed {
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -124,23 +141,42 @@ impl<S: TournamentSource> Controller<S> {
             () = stop.cancelled() => {}
             () = watch_jobs => {}
             () = watch_pods => {}
+            () = watch_limits => {}
             () = reconciling => {}
         }
     }
 
+    /// Removes everything that has been made for games, and waits until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// The cluster can't be reached, or we may not do there what we must.
+    pub async fn remove_all(&self, within: Duration) -> Result<Removed, ControllerError> {
+        removal::remove_all(&self.client, &self.settings, None, within).await
+    }
+
+    /// Keeps the limits of the namespace up to date. An account that may not read them does without.
+    async fn watch_limits(&self, limits: &Mutex<SeenLimits>, changed: &Notify) {
+        let mut look = 0;
+        loop {
+            look += 1;
+            match SeenLimits::look(&self.client, &self.settings, look).await {
+                Ok(seen) => {
+                    *limits.lock() = seen;
+                    changed.notify_one();
+                }
+                Err(error) => tracing::debug!(%error, "could not read the limits of the namespace"),
+            }
+            tokio::time::sleep(LIMITS_EVERY).await;
+        }
+    }
+
     /// Looks once, and does what is to be done. True where something of it failed.
-    async fn step(
-        &self,
-        jobs: &[Arc<Job>],
-        pods: &[Arc<Pod>],
-        memory: &mut ReconcileMemory,
-    ) -> bool {
-        let observed =
-            ObservedCluster::of(jobs.iter().map(|job| &**job), pods.iter().map(|pod| &**pod));
+    async fn step(&self, observed: &ObservedCluster, memory: &mut ReconcileMemory) -> bool {
         let Some(wanted) = self.source.wanted() else {
             return false;
         };
-        let reconciled = reconcile(&self.settings, &wanted, &observed, memory, (self.now)());
+        let reconciled = reconcile(&self.settings, &wanted, observed, memory, (self.now)());
         for (key, troubles) in &reconciled.troubles {
             self.source.wait(key, troubles);
         }
@@ -157,6 +193,13 @@ impl<S: TournamentSource> Controller<S> {
                 if matches!(&error, kube::Error::Api(status) if status.code < 500) {
                     memory.forget(action.name());
                 }
+                // Somebody is told what it waits for.
+                if let (Action::ApplyPod(_), kube::Error::Api(status)) = (&action, &error)
+                    && status.code == 403
+                    && !memory.refuse(action.name(), &status.message, (self.now)())
+                {
+                    continue;
+                }
                 tracing::warn!(action = action.word(), object = action.name(), %error, "it is tried again");
             }
         }
@@ -172,21 +215,11 @@ impl<S: TournamentSource> Controller<S> {
             Action::Apply(job) => self.apply(&self.jobs(), &**job).await,
             Action::ApplyPod(pod) => self.apply(&self.pods(), &**pod).await,
             Action::Suspend(name) => {
-                let suspend = serde_json::json!({ "spec": { "suspend": true } });
-                let patched = self
-                    .jobs()
-                    .patch(name, &PatchParams::default(), &Patch::Merge(suspend))
-                    .await;
-                gone_is_fine(patched.map(drop))
+                set(&self.jobs(), name, serde_json::json!({ "suspend": true })).await
             }
-            Action::Admit(name) => {
-                let gate = serde_json::json!({ "name": names::GATE, "$patch": "delete" });
-                let admit = serde_json::json!({ "spec": { "schedulingGates": [gate] } });
-                let patched = self
-                    .pods()
-                    .patch(name, &PatchParams::default(), &Patch::Strategic(admit))
-                    .await;
-                gone_is_fine(patched.map(drop))
+            Action::Scale { job, parallelism } => {
+                let number = serde_json::json!({ "parallelism": parallelism });
+                set(&self.jobs(), job, number).await
             }
             Action::Remove(name) => {
                 let removed = self.jobs().delete(name, &remove).await;
@@ -209,21 +242,59 @@ impl<S: TournamentSource> Controller<S> {
     }
 
     fn jobs(&self) -> Api<Job> {
-        Api::namespaced(self.client.clone(), &self.settings.namespace)
+        self.api()
     }
 
     fn pods(&self) -> Api<Pod> {
+        self.api()
+    }
+
+    fn api<K>(&self) -> Api<K>
+    where
+        K: kube::Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    {
         Api::namespaced(self.client.clone(), &self.settings.namespace)
     }
 
-    fn list_one(&self) -> kube::api::ListParams {
-        kube::api::ListParams::default()
+    fn list_one(&self) -> ListParams {
+        ListParams::default()
             .labels(&names::selector(&self.settings))
             .limit(1)
     }
 
     fn watching(&self) -> watcher::Config {
         watcher::Config::default().labels(&names::selector(&self.settings))
+    }
+}
+
+fn observed(jobs: &[Arc<Job>], pods: &[Arc<Pod>]) -> ObservedCluster {
+    ObservedCluster::of(jobs.iter().map(|job| &**job), pods.iter().map(|pod| &**pod))
+}
+
+impl SeenLimits {
+    /// Looks at the limits of the namespace; `look` is the number of this look. An account that may
+    /// not list events does without.
+    ///
+    /// # Errors
+    ///
+    /// Quotas can't be listed.
+    pub async fn look(
+        client: &Client,
+        settings: &Settings,
+        look: u64,
+    ) -> Result<Self, kube::Error> {
+        let quotas: Api<ResourceQuota> = Api::namespaced(client.clone(), &settings.namespace);
+        let events: Api<Event> = Api::namespaced(client.clone(), &settings.namespace);
+        let of_jobs = format!("involvedObject.kind=Job,reason={}", quota::FAILED_CREATE);
+        let of_jobs = ListParams::default().fields(&of_jobs).limit(MOST_EVENTS);
+        let all = ListParams::default();
+        let (quotas, events) = tokio::join!(quotas.list(&all), events.list(&of_jobs));
+        let events = match events {
+            Ok(events) => events.items,
+            Err(kube::Error::Api(status)) if status.code == 403 => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(Self::of(look, settings, &quotas?.items, events))
     }
 }
 
@@ -273,14 +344,6 @@ fn is_expired(error: &watcher::Error) -> bool {
     matches!(error, watcher::Error::WatchStartFailed(kube::Error::Api(status)) if status.code == 410)
 }
 
-/// Takes "not found" for success: an object that is not there need not be removed.
-fn gone_is_fine(done: Result<(), kube::Error>) -> Result<(), kube::Error> {
-    match done {
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        done => done,
-    }
-}
-
 impl Action {
     /// The name of the object that it is about.
     #[must_use]
@@ -289,7 +352,7 @@ impl Action {
             Self::Apply(job) => job.metadata.name.as_deref().unwrap_or_default(),
             Self::ApplyPod(pod) => pod.metadata.name.as_deref().unwrap_or_default(),
             Self::Suspend(name)
-            | Self::Admit(name)
+            | Self::Scale { job: name, .. }
             | Self::Remove(name)
             | Self::RemovePod(name) => name,
         }
@@ -300,7 +363,7 @@ impl Action {
             Self::Apply(_) => "make a Job",
             Self::ApplyPod(_) => "make a pod",
             Self::Suspend(_) => "suspend a Job",
-            Self::Admit(_) => "admit a referee",
+            Self::Scale { .. } => "let a Job have more or fewer pods",
             Self::Remove(_) => "remove a Job",
             Self::RemovePod(_) => "remove a pod",
         }

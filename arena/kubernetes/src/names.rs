@@ -23,6 +23,7 @@ pub const BOTS: &str = "bot-arena/bots";
 
 pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 pub(crate) const INSTANCE: &str = "app.kubernetes.io/instance";
+pub(crate) const VERSION: &str = "app.kubernetes.io/version";
 pub(crate) const NAME: &str = "app.kubernetes.io/name";
 pub(crate) const OURS: &str = "bot-arena";
 pub(crate) const GAME: &str = "bot-arena-game";
@@ -33,9 +34,6 @@ pub const REFEREE: &str = "referee";
 pub const BOT: &str = "bot";
 /// The headless Service of bots' pods.
 pub(crate) const BOTS_SERVICE: &str = "bots";
-
-/// The scheduling gate of a referee whose bots have pods of their own: it waits for its turn.
-pub(crate) const GATE: &str = "bot-arena/turn";
 
 /// Number of bytes of a hash that are a tournament's key, as two hexadecimal digits each.
 const KEY_BYTES: usize = 5;
@@ -54,7 +52,18 @@ pub fn key(commitment: &str, name: &str) -> String {
 /// The name of a Job. With an index and what Kubernetes adds for a pod it stays below 63 characters.
 #[must_use]
 pub fn job(key: &str, matchup: u32, generation: u32) -> String {
-    format!("bot-arena-{key}-m{matchup}-g{generation}")
+    format!("{}{matchup}-g{generation}", jobs_of(key))
+}
+
+/// The beginning of the names of a tournament's Jobs.
+pub(crate) fn jobs_of(key: &str) -> String {
+    format!("bot-arena-{key}-m")
+}
+
+/// The number of the match that a Job of this name is for.
+pub(crate) fn match_of_job(name: &str) -> Option<u32> {
+    let (_, rest) = name.rsplit_once("-m")?;
+    rest.split_once("-g")?.0.parse().ok()
 }
 
 /// The name of the pod of the bot in this place that plays with this referee.
@@ -75,6 +84,19 @@ pub fn place_of(container: &str) -> Option<usize> {
     container.strip_prefix("bot-")?.parse().ok()
 }
 
+/// The labels of everything that an arena makes.
+pub(crate) fn ours(settings: &Settings) -> BTreeMap<String, String> {
+    let labels = [
+        (MANAGED_BY, OURS),
+        (NAME, GAME),
+        (INSTANCE, &settings.instance),
+        (VERSION, env!("CARGO_PKG_VERSION")),
+    ];
+    labels
+        .map(|(label, value)| (label.to_owned(), value.to_owned()))
+        .into()
+}
+
 /// The labels of everything that is made for a match.
 pub(crate) fn labels(
     settings: &Settings,
@@ -82,17 +104,13 @@ pub(crate) fn labels(
     matchup: u32,
     generation: u32,
 ) -> BTreeMap<String, String> {
-    let labels = [
-        (MANAGED_BY, OURS.to_owned()),
-        (NAME, GAME.to_owned()),
-        (INSTANCE, settings.instance.clone()),
-        (TOURNAMENT, key.to_owned()),
-        (MATCH, matchup.to_string()),
-        (GENERATION, generation.to_string()),
-    ];
+    let mut labels = ours(settings);
+    labels.extend([
+        (TOURNAMENT.to_owned(), key.to_owned()),
+        (MATCH.to_owned(), matchup.to_string()),
+        (GENERATION.to_owned(), generation.to_string()),
+    ]);
     labels
-        .map(|(label, value)| (label.to_owned(), value))
-        .into()
 }
 
 /// The selector of everything that this arena has made.

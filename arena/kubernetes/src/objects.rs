@@ -13,9 +13,9 @@ use k8s_openapi::{
         core::v1::{
             Affinity, Capabilities, Container, ContainerPort, EmptyDirVolumeSource, EnvVar,
             EnvVarSource, LocalObjectReference, ObjectFieldSelector, Pod, PodAffinity,
-            PodAffinityTerm, PodSchedulingGate, PodSecurityContext, PodSpec, PodTemplateSpec,
-            ResourceFieldSelector, ResourceRequirements, SeccompProfile, SecretVolumeSource,
-            SecurityContext, Volume, VolumeMount, WeightedPodAffinityTerm,
+            PodAffinityTerm, PodSecurityContext, PodSpec, PodTemplateSpec, ResourceFieldSelector,
+            ResourceRequirements, SeccompProfile, SecretVolumeSource, SecurityContext, Volume,
+            VolumeMount, WeightedPodAffinityTerm,
         },
     },
     apimachinery::pkg::{
@@ -26,7 +26,8 @@ use k8s_openapi::{
 
 use crate::{
     PodMatch, PodTournament, Settings,
-    names::{self, BOT, BOTS, BOTS_SERVICE, GATE, PLACE, REFEREE, ROLE, TOURNAMENT_NAME},
+    names::{self, BOT, BOTS, BOTS_SERVICE, PLACE, REFEREE, ROLE, TOURNAMENT_NAME},
+    quota::{self, Amounts},
     settings::Share,
     tournament::{PodBot, PodImage},
 };
@@ -57,7 +58,7 @@ const BOT_SOCKETS: &str = "/run/bot";
 const TLS: &str = "/tls";
 
 /// A pod of a referee that plays.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefereePod {
     /// Its name.
     pub name: String,
@@ -80,7 +81,11 @@ pub fn job(settings: &Settings, tournament: &PodTournament, of: &PodMatch, gener
     let mut pod_labels = labels.clone();
     pod_labels.insert(ROLE.to_owned(), REFEREE.to_owned());
     let chunks = i32::try_from(of.chunks.clamp(1, MOST_INDEXES)).unwrap_or(i32::MAX);
-    let at_once = i32::try_from(settings.pods_per_job).unwrap_or(i32::MAX);
+    let at_once = match tournament.isolation {
+        // It is raised as the bots of its referees find room.
+        Isolation::Pod => 1,
+        _ => i32::try_from(settings.pods_per_job).unwrap_or(i32::MAX),
+    };
     let annotations = annotations(tournament, of);
     Job {
         metadata: ObjectMeta {
@@ -221,6 +226,48 @@ pub fn bot_pod(
     })
 }
 
+/// A pod that looks whether it can connect to an address, for which the network has the rules of this
+/// role's pods.
+#[must_use]
+pub fn probe_pod(settings: &Settings, role: &str, name: &str, address: &str) -> Pod {
+    let mut labels = names::ours(settings);
+    labels.insert(ROLE.to_owned(), role.to_owned());
+    Pod {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            namespace: Some(settings.namespace.clone()),
+            labels: Some(labels),
+            ..ObjectMeta::default()
+        },
+        spec: Some(PodSpec {
+            restart_policy: Some("Never".to_owned()),
+            containers: vec![Container {
+                name: "probe".to_owned(),
+                args: Some(words(&["reach", address, "--after=5"])),
+                ..ours(settings, &little("50m", "32Mi"))
+            }],
+            ..pod(settings)
+        }),
+        status: None,
+    }
+}
+
+/// The amounts that a game of a match needs at once: those of its referee, and of the pods of its
+/// bots.
+#[must_use]
+pub fn game_needs(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -> Amounts {
+    let mut needs = quota::needs(&referee_pod(settings, tournament, of));
+    if tournament.isolation == Isolation::Pod {
+        let referee = RefereePod::default();
+        let bots = 0..of.bots.len();
+        let bots = bots.filter_map(|place| bot_pod(settings, tournament, of, place, &referee));
+        for pod in bots.filter_map(|pod| pod.spec) {
+            quota::add(&mut needs, &quota::needs(&pod));
+        }
+    }
+    needs
+}
+
 fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -> PodSpec {
     let images: Vec<(usize, &PodBot, &PodImage)> = (of.bots.iter().enumerate())
         .filter_map(|(place, bot)| Some((place, bot, bot.image.as_ref()?)))
@@ -276,7 +323,6 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
         secret("referee-tls"),
     ];
     let mut before = Vec::new();
-    let mut gates = Vec::new();
     if shared && !images.is_empty() {
         mounts.extend(
             places
@@ -295,9 +341,6 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
             ]
         }));
     } else if !images.is_empty() {
-        gates.push(PodSchedulingGate {
-            name: GATE.to_owned(),
-        });
         environment.extend([
             variable("ARENA_BOTS_CA", &format!("{TLS}/ca.crt")),
             variable("ARENA_BOTS_CERT", &format!("{TLS}/tls.crt")),
@@ -315,7 +358,6 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
             ..ours(settings, &settings.referee)
         }],
         volumes: Some(volumes),
-        scheduling_gates: (!gates.is_empty()).then_some(gates),
         ..pod(settings)
     }
 }
@@ -346,6 +388,7 @@ fn pod(settings: &Settings) -> PodSpec {
         node_selector: (!placing.node_selector.is_empty()).then(|| placing.node_selector.clone()),
         tolerations: (!placing.tolerations.is_empty()).then(|| placing.tolerations.clone()),
         priority_class_name: placing.priority_class.clone(),
+        runtime_class_name: placing.runtime_class.clone(),
         image_pull_secrets: (!secrets.is_empty()).then_some(secrets),
         ..PodSpec::default()
     }

@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 use k8s_openapi::{
     api::{
         batch::v1::Job,
-        core::v1::{ContainerStatus, Pod, PodStatus},
+        core::v1::{ContainerStatus, Event, Pod, PodStatus, ResourceQuota},
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 
-use crate::names::{self, BOT, GATE, GENERATION, MATCH, PLACE, ROLE, TOURNAMENT, TOURNAMENT_NAME};
+use crate::{
+    SeenQuota, Settings,
+    names::{self, BOT, GENERATION, MATCH, PLACE, ROLE, TOURNAMENT, TOURNAMENT_NAME},
+    quota,
+};
 
 /// The cluster as it is observed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +23,20 @@ pub struct ObservedCluster {
     pub jobs: Vec<SeenJob>,
     /// The pods.
     pub pods: Vec<SeenPod>,
+    /// The limits of the namespace.
+    pub limits: SeenLimits,
+}
+
+/// The limits of the namespace, as they were when they were last looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeenLimits {
+    /// The number of that look; 0 if nobody has looked.
+    pub look: u64,
+    /// The quotas that count the pods of games.
+    pub quotas: Vec<SeenQuota>,
+    /// The last reason for which the pods of a Job could not be made, by the Job's name, and when
+    /// that was, in seconds since 1970.
+    pub refusals: BTreeMap<String, (i64, String)>,
 }
 
 /// The match that an object is of, with its tournament and its Job.
@@ -55,6 +73,8 @@ pub struct SeenJob {
     pub succeeded: i32,
     /// Number of its indexes.
     pub completions: i32,
+    /// Most pods that it has at once.
+    pub parallelism: i32,
 }
 
 /// The end of a Job.
@@ -89,8 +109,6 @@ pub struct SeenPod {
     pub ip: Option<String>,
     /// The Job and the index that it is of.
     pub job: Option<(String, String)>,
-    /// True if it waits for its turn.
-    pub gated: bool,
     /// True if a node has been found for it.
     pub placed: bool,
     /// Reason why no node takes it, where that is so.
@@ -155,7 +173,56 @@ impl ObservedCluster {
         // So that the same is done and told, whatever order they come in.
         jobs.sort_by(|one, other| (&one.of, &one.name).cmp(&(&other.of, &other.name)));
         pods.sort_by(|one, other| (&one.of, &one.name).cmp(&(&other.of, &other.name)));
-        Self { jobs, pods }
+        Self {
+            jobs,
+            pods,
+            limits: SeenLimits::default(),
+        }
+    }
+
+    /// The reason for which a pod of this Job could not be made, as words that follow its name, if
+    /// none has been made since.
+    #[must_use]
+    pub fn refusal(&self, job: &SeenJob) -> Option<String> {
+        let (at, why) = self.limits.refusals.get(&job.name)?;
+        let mut pods = self.pods.iter().filter(|pod| pod.of == job.of);
+        let is_passed = pods.any(|pod| pod.role == Role::Referee && pod.since > *at);
+        let goes_on = job.ended.is_none() && !job.leaving && !job.suspended;
+        (goes_on && !is_passed && job.active == 0 && job.parallelism > 0)
+            .then(|| quota::refusal(why))
+    }
+}
+
+impl SeenLimits {
+    /// Reduces what is listed.
+    #[must_use]
+    pub fn of(
+        look: u64,
+        settings: &Settings,
+        quotas: &[ResourceQuota],
+        mut events: Vec<Event>,
+    ) -> Self {
+        let time = |event: &Event| {
+            let last = event.last_timestamp.as_ref().map(|time| time.0);
+            let last = last.or_else(|| event.event_time.as_ref().map(|time| time.0));
+            last.map_or(0, |time| time.as_second())
+        };
+        events.sort_by_key(time);
+        let refusals = events.into_iter().filter_map(|event| {
+            let at = time(&event);
+            let of = event.involved_object;
+            let is_refusal = of.kind.as_deref() == Some("Job")
+                && event.reason.as_deref() == Some(quota::FAILED_CREATE);
+            is_refusal.then_some((of.name?, (at, event.message?)))
+        });
+        Self {
+            look,
+            quotas: (quotas.iter())
+                .filter_map(|quota| SeenQuota::of(quota, settings))
+                .collect(),
+            // Of several the last one.
+            refusals: refusals.collect(),
+        }
     }
 }
 
@@ -197,6 +264,7 @@ impl SeenJob {
                 .and_then(|status| status.succeeded)
                 .unwrap_or_default(),
             completions: spec.completions.unwrap_or_default(),
+            parallelism: spec.parallelism.unwrap_or(1),
         })
     }
 }
@@ -243,9 +311,6 @@ impl SeenPod {
             },
             ip: status.pod_ip.clone().filter(|ip| !ip.is_empty()),
             job: job.zip(index),
-            gated: (pod.spec.iter())
-                .flat_map(|spec| spec.scheduling_gates.iter().flatten())
-                .any(|gate| gate.name == GATE),
             placed: (pod.spec.as_ref()).is_some_and(|spec| spec.node_name.is_some()),
             unschedulable: unschedulable.map(|condition| {
                 let why = condition.message.clone();
@@ -259,6 +324,13 @@ impl SeenPod {
             said: containers.iter().copied().find_map(said),
             name,
         })
+    }
+
+    /// True if nodes that it may run on have no room for it now.
+    #[must_use]
+    pub fn waits_for_room(&self) -> bool {
+        let why = self.unschedulable.as_deref().unwrap_or_default();
+        why.contains("Insufficient ") || why.contains("Too many pods")
     }
 
     /// True if it has ended, or is about to.

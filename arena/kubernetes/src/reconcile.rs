@@ -12,6 +12,8 @@ use crate::{
     PodBot, PodMatch, PodTournament, Settings, WantedTournaments, names,
     objects::{self, RefereePod},
     observed::{ObservedCluster, Of, PodPhase, Role, SeenJob, SeenPod},
+    quota::{self, Amounts},
+    room::{Place, Room, RoomMemory, Shrunk},
 };
 
 /// The pause after a Job that failed, in seconds; it doubles with each.
@@ -23,7 +25,7 @@ const SHORT_PAUSE: i64 = 5;
 /// registry may have been away for a moment.
 const PATIENCE: i64 = 20;
 /// Longest time for which a pod may wait for a node, or a Job for a pod, before this is told.
-const TOLD_AFTER: i64 = 60;
+const TOLD_AFTER: i64 = 20;
 /// An object that was made is there, also where it is not seen yet, for so long.
 const UNSEEN: i64 = 30;
 /// The most troubles that are told of a tournament, and the most letters of one.
@@ -40,8 +42,13 @@ pub enum Action {
     Suspend(String),
     /// Remove a Job, and its pods.
     Remove(String),
-    /// Let the pod of a referee be given a node.
-    Admit(String),
+    /// Let a Job have so many pods at once.
+    Scale {
+        /// Its name.
+        job: String,
+        /// The number.
+        parallelism: i32,
+    },
     /// Make the pod of a bot.
     ApplyPod(Box<Pod>),
     /// Remove a pod.
@@ -67,8 +74,10 @@ pub struct ReconcileMemory {
     failed: BTreeMap<(String, u32), Failed>,
     /// The times at which objects were made that have not been seen.
     unseen: BTreeMap<String, i64>,
-    /// The times at which referees were admitted; it may not have been seen.
-    admitted: BTreeMap<String, i64>,
+    /// The reasons for which pods could not be made, by their names, and when that was.
+    refused: BTreeMap<String, (String, i64)>,
+    /// The room for games whose bots have pods of their own.
+    room: RoomMemory,
 }
 
 /// A match whose last Job failed.
@@ -143,63 +152,31 @@ pub fn reconcile(
     }
     memory.held.retain(|(key, _), _| keys.contains(&**key));
     memory.failed.retain(|(key, _), _| keys.contains(&**key));
+    let unseen = memory.unseen_matches(&keys);
+    // It is used with the rest of the memory, and put back.
+    let mut known = std::mem::take(&mut memory.room);
+    let (mut room, shrunk) = Room::new(settings, wanted, observed, &unseen, &mut known, now);
+    for Shrunk { job, parallelism } in shrunk {
+        // A queue takes a Job with another number for another Job.
+        done.actions.push(match settings.queue {
+            Some(_) => Action::Remove(job.name.clone()),
+            None => {
+                room.scale(&job.name, parallelism);
+                Action::Scale {
+                    job: job.name.clone(),
+                    parallelism,
+                }
+            }
+        });
+    }
     for tournament in &wanted.tournaments {
-        let outcome = SeenTournament::new(at, tournament).reconcile(memory);
+        let outcome = SeenTournament::new(at, tournament).reconcile(memory, &mut room);
         done.actions.extend(outcome.actions);
         let troubles = told(outcome.troubles);
         done.troubles.insert(tournament.key.clone(), troubles);
     }
-    done.actions.extend(admit(at, wanted, memory));
+    memory.room = known;
     done
-}
-
-/// Lets referees be given nodes whose bots have pods of their own. If all of them were at once, they
-/// could fill the nodes and leave no room for their bots. So at most one in four of those that have
-/// their bots may be without, or one alone: when the others end, there is room for its bots.
-fn admit(
-    at: SeenCluster<'_>,
-    wanted: &WantedTournaments,
-    memory: &mut ReconcileMemory,
-) -> Vec<Action> {
-    const WITH_BOTS_FOR_ONE_WITHOUT: usize = 4;
-    let apart = wanted.tournaments.iter();
-    let apart = apart.filter(|one| one.isolation == Isolation::Pod);
-    let needed: BTreeMap<(&str, u32), usize> = apart
-        .flat_map(|one| {
-            one.matches.iter().map(|of| {
-                let bots = of.bots.iter().filter(|bot| bot.image.is_some());
-                ((&*one.key, of.number), bots.count())
-            })
-        })
-        .collect();
-    let mut placed: BTreeMap<&str, usize> = BTreeMap::new();
-    for pod in at.observed.pods.iter().filter(|pod| pod.placed) {
-        if let Role::Bot { referee, .. } = &pod.role {
-            *placed.entry(referee).or_default() += 1;
-        }
-    }
-    let (mut with_bots, mut without, mut waiting) = (0, 0, Vec::new());
-    for pod in at.observed.pods.iter().filter(|pod| !pod.is_over()) {
-        let bots = needed.get(&(&*pod.of.key, pod.of.matchup));
-        let (Role::Referee, Some(&bots)) = (&pod.role, bots) else {
-            continue;
-        };
-        if pod.gated && !memory.admitted.contains_key(&pod.name) {
-            waiting.push(pod);
-        } else if placed.get(&*pod.name).is_some_and(|there| *there >= bots) || bots == 0 {
-            with_bots += 1;
-        } else {
-            without += 1;
-        }
-    }
-    waiting.sort_by_key(|pod| (&pod.of.key, pod.of.matchup, pod.since, &pod.name));
-    let most = (with_bots / WITH_BOTS_FOR_ONE_WITHOUT).max(1);
-    let admitted = waiting.into_iter().take(most.saturating_sub(without));
-    let admitted = admitted.map(|pod| {
-        memory.admitted.insert(pod.name.clone(), at.now);
-        Action::Admit(pod.name.clone())
-    });
-    admitted.collect()
 }
 
 impl<'a> SeenTournament<'a> {
@@ -216,17 +193,22 @@ impl<'a> SeenTournament<'a> {
         }
     }
 
-    fn reconcile(&self, memory: &mut ReconcileMemory) -> ReconciledTournament {
+    fn reconcile(&self, memory: &mut ReconcileMemory, room: &mut Room<'_>) -> ReconciledTournament {
         let key = &self.tournament.key;
         memory.hold(self);
         (memory.failed).retain(|(of, number), _| of != key || self.open.contains_key(number));
-        let held = self.held_matches(memory);
+        let mut held = self.held_matches(memory);
         let mut outcome = ReconciledTournament {
             actions: self.stop_jobs(&held),
             troubles: self.bot_troubles(memory),
         };
-        self.make_jobs(&held, memory, &mut outcome);
-        outcome.troubles.extend(self.pod_troubles());
+        let needs = self.needs();
+        outcome.troubles.extend(self.too_large(&needs, &mut held));
+        if self.tournament.isolation == Isolation::Pod {
+            self.raise_jobs(&held, &needs, room, &mut outcome);
+        }
+        self.make_jobs(&held, &needs, memory, room, &mut outcome);
+        outcome.troubles.extend(self.pod_troubles(memory));
         if self.tournament.isolation == Isolation::Pod {
             outcome.actions.extend(self.make_bot_pods(memory));
         }
@@ -277,11 +259,90 @@ impl<'a> SeenTournament<'a> {
         unneeded.filter_map(|job| stopped(job)).collect()
     }
 
+    /// The amounts that a game needs, by the number of its bots that are images.
+    fn needs(&self) -> BTreeMap<usize, Amounts> {
+        let mut needs = BTreeMap::new();
+        for of in &self.tournament.matches {
+            needs
+                .entry(of.images())
+                .or_insert_with(|| objects::game_needs(self.at.settings, self.tournament, of));
+        }
+        needs
+    }
+
+    /// Holds matches back that need more for one game than a quota allows, and says so.
+    fn too_large(&self, needs: &BTreeMap<usize, Amounts>, held: &mut BTreeSet<u32>) -> Vec<String> {
+        let mut troubles = Vec::new();
+        for quota in &self.at.observed.limits.quotas {
+            for (bots, needs) in needs {
+                let Some(impossible) = quota.impossible(needs) else {
+                    continue;
+                };
+                let too_large = self.tournament.matches.iter();
+                let too_large = too_large.filter(|of| of.images() == *bots);
+                held.extend(too_large.map(|of| of.number));
+                troubles.push(format!(
+                    "the ResourceQuota {} is too small for a game, which is a referee and bots \
+                     ({bots} of them are images): {impossible}; make it larger, or [referee] and \
+                     [bot] smaller in the settings of the arena",
+                    quota.name
+                ));
+            }
+        }
+        troubles
+    }
+
+    /// Lets Jobs have more pods at once, the first matches first, as far as there is room.
+    fn raise_jobs(
+        &self,
+        held: &BTreeSet<u32>,
+        needs: &BTreeMap<usize, Amounts>,
+        room: &mut Room<'_>,
+        outcome: &mut ReconciledTournament,
+    ) {
+        // A queue takes a Job with another number for another Job.
+        if self.at.settings.queue.is_some() {
+            return;
+        }
+        let most = i32::try_from(self.at.settings.pods_per_job).unwrap_or(i32::MAX);
+        for job in &self.jobs {
+            let goes_on = job.ended.is_none() && !job.leaving && !job.suspended;
+            let of = self.open.get(&job.of.matchup);
+            let Some(of) = of.filter(|of| goes_on && !held.contains(&of.number)) else {
+                continue;
+            };
+            let before = room.parallelism(job);
+            let most = most.min(job.completions - job.succeeded);
+            let mut parallelism = before;
+            while parallelism < most
+                && let Some(needs) = needs.get(&of.images())
+            {
+                match room.take(needs) {
+                    Place::Taken => parallelism += 1,
+                    Place::Later => break,
+                    Place::Full(why) => {
+                        outcome.troubles.push(full(room, &why));
+                        break;
+                    }
+                }
+            }
+            if parallelism > before {
+                room.scale(&job.name, parallelism);
+                outcome.actions.push(Action::Scale {
+                    job: job.name.clone(),
+                    parallelism,
+                });
+            }
+        }
+    }
+
     /// Makes the Jobs of matches that have none, as far as there is room.
     fn make_jobs(
         &self,
         held: &BTreeSet<u32>,
+        needs: &BTreeMap<usize, Amounts>,
         memory: &mut ReconcileMemory,
+        room: &mut Room<'_>,
         outcome: &mut ReconciledTournament,
     ) {
         let key = &self.tournament.key;
@@ -321,6 +382,18 @@ impl<'a> SeenTournament<'a> {
                     None => break,
                 }
                 continue;
+            }
+            if self.tournament.isolation == Isolation::Pod
+                && let Some(needs) = needs.get(&of.images())
+            {
+                match room.take(needs) {
+                    Place::Taken => {}
+                    Place::Later => continue,
+                    Place::Full(why) => {
+                        outcome.troubles.push(full(room, &why));
+                        continue;
+                    }
+                }
             }
             existing.insert(name.clone());
             memory.unseen.insert(name, self.at.now);
@@ -365,17 +438,34 @@ impl<'a> SeenTournament<'a> {
     }
 
     /// The troubles that Jobs and pods wait for.
-    fn pod_troubles(&self) -> Vec<String> {
+    fn pod_troubles(&self, memory: &ReconcileMemory) -> Vec<String> {
         let now = self.at.now;
         let waiting = self.jobs.iter();
-        let waiting = waiting.filter_map(|job| waits_for_pods(job, &self.pods, now));
-        let mut troubles: Vec<String> = waiting.collect();
+        let mut troubles: Vec<String> = waiting
+            .filter_map(|job| {
+                let refusal = self.at.observed.refusal(job);
+                let refusal = refusal.map(|why| format!("a pod of the Job {} {why}", job.name));
+                refusal.or_else(|| waits_for_pods(job, &self.pods, now))
+            })
+            .collect();
+        troubles.extend(memory.refusals_of(&self.tournament.key));
+        let mut unplaced: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for pod in &self.pods {
             if let Some(why) = &pod.unschedulable
                 && now >= pod.since + TOLD_AFTER
             {
-                troubles.push(format!("no node takes the pod {}: {why}", pod.name));
+                unplaced.entry(why).or_default().push(&pod.name);
             }
+        }
+        troubles.extend(unplaced.into_iter().map(|(why, pods)| match &pods[..] {
+            [pod] => format!("no node takes the pod {pod}: {why}"),
+            pods => format!(
+                "no node takes {} pods, {} among them: {why}",
+                pods.len(),
+                pods[0]
+            ),
+        }));
+        for pod in &self.pods {
             if let Some(said) = fails_again(pod, &self.pods, &self.jobs) {
                 troubles.push(format!(
                     "the referee {} failed and is started again: {said}",
@@ -395,10 +485,22 @@ impl<'a> SeenTournament<'a> {
         troubles
     }
 
-    /// Makes the pods of the bots that play with a referee, where they are not there.
+    /// Makes the pods of the bots that play with a referee, where they are not there. A referee that
+    /// lacks few comes before one that lacks many: if each got some, nobody might get all.
     fn make_bot_pods(&self, memory: &mut ReconcileMemory) -> Vec<Action> {
-        let mut actions = Vec::new();
+        let mut there: BTreeMap<&str, usize> = BTreeMap::new();
         for pod in &self.pods {
+            if let Role::Bot { referee, .. } = &pod.role {
+                *there.entry(referee).or_default() += 1;
+            }
+        }
+        let mut pods = self.pods.clone();
+        pods.sort_by_key(|pod| {
+            let bots = there.get(&*pod.name).copied().unwrap_or(0);
+            (std::cmp::Reverse(bots), pod.since)
+        });
+        let mut actions = Vec::new();
+        for pod in pods {
             let Some(of) = self.open.get(&pod.of.matchup) else {
                 continue;
             };
@@ -457,17 +559,24 @@ fn stopped(job: &SeenJob) -> Option<Action> {
 fn waits_for_pods(job: &SeenJob, pods: &[&SeenPod], now: i64) -> Option<String> {
     let has_some = job.active > 0 || pods.iter().any(|pod| pod.of == job.of);
     let should = job.ended.is_none() && !job.leaving && now >= job.since + TOLD_AFTER;
-    if has_some || !should || job.succeeded >= job.completions {
+    let wants = job.succeeded < job.completions && job.parallelism > 0;
+    if has_some || !should || !wants {
         return None;
     }
+    let name = &job.name;
     Some(match job.suspended {
-        true => format!("the Job {} is suspended, or waits in its queue", job.name),
-        false => format!(
-            "the Job {0} has no pods; the quota of the namespace may be used up: `kubectl describe \
-             job {0}` says why",
-            job.name
-        ),
+        true => format!("the Job {name} is suspended, or waits in its queue"),
+        false => format!("the Job {name} has no pods: `kubectl describe job {name}` says why"),
     })
+}
+
+/// The sentence for games that a quota leaves no room for.
+fn full(room: &Room<'_>, why: &str) -> String {
+    match room.playing {
+        0 => format!("its games wait for {why}"),
+        1 => format!("1 game is played; more wait for {why}"),
+        playing => format!("{playing} games are played at once; more wait for {why}"),
+    }
 }
 
 /// The last message of a referee that failed, where no later one of its index has done well. Of a
@@ -538,12 +647,37 @@ impl ReconcileMemory {
         let there: BTreeSet<&str> = jobs.chain(pods).collect();
         self.unseen
             .retain(|name, since| !there.contains(&**name) && now < *since + UNSEEN);
-        self.admitted
-            .retain(|name, since| there.contains(&**name) && now < *since + UNSEEN);
+        self.refused
+            .retain(|name, (_, at)| !there.contains(&**name) && now < *at + UNSEEN);
+    }
+
+    /// The matches of these tournaments whose Jobs have been made and are not seen yet.
+    fn unseen_matches(&self, keys: &BTreeSet<&str>) -> Vec<(String, u32)> {
+        let matches = keys.iter().flat_map(|key| {
+            self.unseen_jobs(key)
+                .filter_map(|name| Some(((*key).to_owned(), names::match_of_job(name)?)))
+        });
+        matches.collect()
+    }
+
+    /// Notes that the API server refuses to make a pod, and why; it is tried again. False where
+    /// that was known.
+    pub fn refuse(&mut self, name: &str, why: &str, now: i64) -> bool {
+        let before = (self.refused).insert(name.to_owned(), (why.to_owned(), now));
+        before.is_none_or(|(before, _)| before != why)
+    }
+
+    /// The reasons for which pods of a tournament could not be made.
+    fn refusals_of(&self, key: &str) -> impl Iterator<Item = String> {
+        let begins = names::jobs_of(key);
+        let refused = self.refused.iter();
+        refused
+            .filter(move |(name, _)| name.starts_with(&begins))
+            .map(|(name, (why, _))| format!("the pod {name} {}", quota::refusal(why)))
     }
 
     fn unseen_jobs<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a str> + use<'a> {
-        let begins = format!("bot-arena-{key}-m");
+        let begins = names::jobs_of(key);
         let names = self.unseen.keys().map(|name| &**name);
         // A pod's name goes on after that of its Job.
         names.filter(move |name| name.starts_with(&begins) && name.matches('-').count() == 4)
@@ -552,7 +686,7 @@ impl ReconcileMemory {
     /// An object could not be made: it is tried again.
     pub fn forget(&mut self, name: &str) {
         self.unseen.remove(name);
-        self.admitted.remove(name);
+        self.room.forget(name);
     }
 
     /// Holds bots back whose containers can't start, and frees those that have started.
@@ -617,7 +751,7 @@ impl ReconcileMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{JobEnd, PodImage};
+    use crate::{JobEnd, PodImage, SeenLimits, SeenQuota, room::STARVED};
 
     const NOW: i64 = 1_000_000;
 
@@ -669,6 +803,7 @@ mod tests {
             active: 1,
             succeeded: 0,
             completions: 3,
+            parallelism: 1,
         }
     }
 
@@ -683,7 +818,6 @@ mod tests {
             phase: PodPhase::Pending,
             ip: None,
             job: None,
-            gated: false,
             placed: true,
             unschedulable: None,
             stuck: vec![("bot-0".to_owned(), "ErrImagePull: no\u{1b}[31m".to_owned())],
@@ -710,7 +844,11 @@ mod tests {
         reconcile(
             &settings(max_jobs),
             wanted,
-            &ObservedCluster { jobs, pods },
+            &ObservedCluster {
+                jobs,
+                pods,
+                ..ObservedCluster::default()
+            },
             memory,
             now,
         )
@@ -721,7 +859,7 @@ mod tests {
             Action::Apply(_) => format!("make {}", action.name()),
             Action::ApplyPod(_) => format!("make {}", action.name()),
             Action::Suspend(name) => format!("suspend {name}"),
-            Action::Admit(name) => format!("admit {name}"),
+            Action::Scale { job, parallelism } => format!("scale {job} to {parallelism}"),
             Action::Remove(name) | Action::RemovePod(name) => format!("remove {name}"),
         });
         actions
@@ -939,49 +1077,202 @@ mod tests {
         assert_eq!(with(Some(done)), 1);
     }
 
-    #[test]
-    fn referees_take_turns_so_that_their_bots_find_room() {
-        let mut wanted = wanted(9);
-        wanted.tournaments[0].isolation = Isolation::Pod;
-        let referee = |matchup: u32, gated: bool| SeenPod {
-            stuck: vec![],
-            phase: PodPhase::Running,
-            gated,
-            ..stuck(matchup)
-        };
-        let bots = |matchup: u32, placed: usize| {
-            let referee = referee(matchup, false).name;
-            let bots = (0..2).map(move |place| SeenPod {
-                name: names::bot_pod(&referee, place),
+    /// A tournament of so many matches whose bots have pods of their own, and what is there of it.
+    struct Apart {
+        wanted: WantedTournaments,
+        jobs: Vec<SeenJob>,
+        pods: Vec<SeenPod>,
+        limits: SeenLimits,
+        settings: Settings,
+        memory: ReconcileMemory,
+    }
+
+    impl Apart {
+        fn new(matches: u32) -> Self {
+            let mut wanted = wanted(matches);
+            wanted.tournaments[0].isolation = Isolation::Pod;
+            Self {
+                wanted,
+                jobs: Vec::new(),
+                pods: Vec::new(),
+                limits: SeenLimits::default(),
+                settings: Settings::default(),
+                memory: ReconcileMemory::default(),
+            }
+        }
+
+        /// The referee of a match runs, and so many of its two bots have nodes.
+        fn plays(&mut self, matchup: u32, bots: usize) {
+            let referee = SeenPod {
+                stuck: vec![],
+                phase: PodPhase::Running,
+                ip: Some("10.0.0.1".to_owned()),
+                job: Some((names::job("k", matchup, 1), "0".to_owned())),
+                ..stuck(matchup)
+            };
+            let bots = (0..bots).map(|place| SeenPod {
+                name: names::bot_pod(&referee.name, place),
                 role: Role::Bot {
                     place,
-                    referee: referee.clone(),
+                    referee: referee.name.clone(),
                 },
-                placed: place < placed,
-                ..self::stuck(matchup)
+                ..referee.clone()
             });
-            bots.map(|bot| SeenPod {
-                stuck: vec![],
-                ..bot
-            })
-        };
-        let jobs: Vec<SeenJob> = (0..9).map(|matchup| seen(matchup, 1)).collect();
-        let admitted = |pods: Vec<SeenPod>, memory: &mut ReconcileMemory| {
-            let found = at(50, &wanted, jobs.clone(), pods, memory, NOW);
-            let admitted = found.actions.iter();
-            admitted
-                .filter(|action| matches!(action, Action::Admit(_)))
-                .count()
-        };
-        let waiting = |from: u32| (from..9).map(|matchup| referee(matchup, true));
-        let mut memory = ReconcileMemory::default();
-        // One alone, and no other before its bots have nodes.
-        assert_eq!(admitted(waiting(0).collect(), &mut memory), 1);
-        assert_eq!(admitted(waiting(0).collect(), &mut memory), 0);
-        let first = || [referee(0, false)].into_iter();
-        let begun = first().chain(bots(0, 1)).chain(waiting(1)).collect();
-        assert_eq!(admitted(begun, &mut ReconcileMemory::default()), 0);
-        let played = first().chain(bots(0, 2)).chain(waiting(1)).collect();
-        assert_eq!(admitted(played, &mut ReconcileMemory::default()), 1);
+            let bots: Vec<SeenPod> = bots.collect();
+            self.jobs.push(seen(matchup, 1));
+            self.pods.extend(bots);
+            self.pods.push(referee);
+        }
+
+        /// The ResourceQuota `games` allows so many pods, of which so many are there.
+        fn allows(&mut self, hard: i128, used: i128) {
+            let pods = |number: i128| Amounts::from([("pods".to_owned(), 1000 * number)]);
+            self.limits.look += 1;
+            self.limits.quotas = vec![SeenQuota {
+                name: "games".to_owned(),
+                hard: pods(hard),
+                used: pods(used),
+            }];
+        }
+
+        /// What is done about Jobs, and the troubles.
+        fn at(&mut self, now: i64) -> (Vec<String>, Vec<String>) {
+            let observed = ObservedCluster {
+                jobs: self.jobs.clone(),
+                pods: self.pods.clone(),
+                limits: self.limits.clone(),
+            };
+            let (settings, wanted) = (&self.settings, &self.wanted);
+            let found = reconcile(settings, wanted, &observed, &mut self.memory, now);
+            let actions = words(&found).into_iter();
+            let of_jobs = actions.filter(|action| !action.contains("-b"));
+            (of_jobs.collect(), found.troubles["k"].clone())
+        }
+    }
+    #[test]
+    fn a_referee_is_added_when_the_others_have_their_bots() {
+        let mut apart = Apart::new(9);
+        assert_eq!(apart.at(NOW).0, ["make m0-g1"]);
+        assert_eq!(apart.at(NOW + 1).0, [""; 0]);
+        apart.plays(0, 1);
+        assert_eq!(apart.at(NOW + 2).0, [""; 0]);
+        let mut apart = Apart::new(9);
+        apart.plays(0, 2);
+        assert_eq!(apart.at(NOW).0, ["scale m0-g1 to 2"]);
+        // It has not been seen yet.
+        assert_eq!(apart.at(NOW + 1).0, [""; 0]);
+        let mut apart = Apart::new(9);
+        apart.settings.pending_referees = 3;
+        assert_eq!(apart.at(NOW).0, ["make m0-g1", "make m1-g1", "make m2-g1"]);
+        // A queue is told of a Job once.
+        let mut apart = Apart::new(9);
+        apart.settings.queue = Some("games".to_owned());
+        apart.plays(0, 2);
+        assert_eq!(apart.at(NOW).0, ["make m1-g1"]);
+    }
+
+    #[test]
+    fn as_many_games_as_have_had_room_have_it_again() {
+        let mut apart = Apart::new(9);
+        apart.settings.pods_per_job = 1;
+        for matchup in 0..3 {
+            apart.plays(matchup, 2);
+        }
+        assert_eq!(apart.at(NOW).0, ["make m3-g1"]);
+        let mut again = Apart::new(9);
+        again.settings.pods_per_job = 1;
+        again.memory.room = apart.memory.room;
+        assert_eq!(
+            again.at(NOW + UNSEEN).0,
+            ["make m0-g1", "make m1-g1", "make m2-g1"]
+        );
+    }
+
+    #[test]
+    fn games_wait_for_a_quota_and_it_is_said_which() {
+        let mut apart = Apart::new(9);
+        apart.plays(0, 2);
+        apart.plays(1, 2);
+        apart.allows(8, 6);
+        let (actions, troubles) = apart.at(NOW);
+        assert_eq!(actions, [""; 0]);
+        let says = "2 games are played at once; more wait for the ResourceQuota games: pods 6 of 8";
+        assert_eq!(troubles, [says]);
+        apart.allows(9, 6);
+        assert_eq!(apart.at(NOW + 1).0, ["scale m0-g1 to 2"]);
+        // What others have is not ours.
+        let mut apart = Apart::new(9);
+        apart.allows(8, 6);
+        let (actions, troubles) = apart.at(NOW);
+        assert_eq!(actions, [""; 0]);
+        assert_eq!(
+            troubles,
+            ["its games wait for the ResourceQuota games: pods 6 of 8"]
+        );
+    }
+
+    #[test]
+    fn a_quota_that_no_game_fits_into_is_told_before_anything_is_made() {
+        for isolation in [Isolation::Pod, Isolation::Shared] {
+            let mut apart = Apart::new(1);
+            apart.wanted.tournaments[0].isolation = isolation;
+            apart.allows(if isolation == Isolation::Pod { 2 } else { 0 }, 0);
+            let (actions, troubles) = apart.at(NOW);
+            assert_eq!(actions, [""; 0]);
+            let says = "the ResourceQuota games is too small for a game";
+            assert!(troubles[0].starts_with(says), "{troubles:?}");
+            let says = match isolation {
+                Isolation::Pod => "pods 3, and 2 are allowed",
+                _ => "pods 1, and 0 are allowed",
+            };
+            assert!(troubles[0].contains(says), "{troubles:?}");
+        }
+    }
+
+    #[test]
+    fn half_of_the_referees_that_find_no_room_for_their_bots_give_way() {
+        let mut apart = Apart::new(4);
+        for matchup in 0..4 {
+            apart.plays(matchup, 0);
+        }
+        assert_eq!(apart.at(NOW).0, [""; 0]);
+        assert_eq!(apart.at(NOW + STARVED - 1).0, [""; 0]);
+        assert_eq!(
+            apart.at(NOW + STARVED).0,
+            ["scale m2-g1 to 0", "scale m3-g1 to 0"]
+        );
+    }
+
+    #[test]
+    fn a_pod_that_is_refused_is_told_with_the_reason() {
+        let mut apart = Apart::new(1);
+        apart.plays(0, 1);
+        let pod = names::bot_pod(&apart.pods[1].name, 1);
+        let why = "pods \"x\" is forbidden: exceeded quota: games, requested: pods=1, used: \
+                   pods=8, limited: pods=8";
+        assert!(apart.memory.refuse(&pod, why, NOW));
+        assert!(!apart.memory.refuse(&pod, why, NOW));
+        let says = format!("the pod {pod} waits for the ResourceQuota games: pods 8 of 8");
+        assert_eq!(apart.at(NOW).1, [says]);
+        // A Job's pods are made by the cluster, which says so in an event.
+        let mut apart = Apart::new(1);
+        apart.jobs.push(SeenJob {
+            active: 0,
+            ..seen(0, 1)
+        });
+        let job = apart.jobs[0].name.clone();
+        apart
+            .limits
+            .refusals
+            .insert(job.clone(), (NOW, why.to_owned()));
+        let says = format!("a pod of the Job {job} waits for the ResourceQuota games: pods 8 of 8");
+        assert_eq!(apart.at(NOW).1, [says]);
+        // One was made since.
+        apart.pods.push(SeenPod {
+            since: NOW + 1,
+            ..stuck(0)
+        });
+        apart.pods[0].stuck.clear();
+        assert_eq!(apart.at(NOW).1, [""; 0]);
     }
 }

@@ -6,6 +6,8 @@ use k8s_openapi::api::core::v1::Toleration;
 use referee_core::expected_words;
 use serde::Deserialize;
 
+use crate::quota;
+
 /// The most bytes of the file.
 pub const LARGEST_SETTINGS: u64 = 1024 * 1024;
 
@@ -30,6 +32,10 @@ pub struct Settings {
     pub max_jobs: usize,
     /// Most pods that a Job has at once.
     pub pods_per_job: u32,
+    /// Most referees with bots in pods of their own that wait for nodes or for their bots at once,
+    /// while few games are played. Where nodes are added as pods wait for them: as many as are to be
+    /// seen.
+    pub pending_referees: u32,
     /// The time that a chunk should take, in seconds, where the tournament does not say its games.
     pub chunk_seconds: u32,
     /// The `LocalQueue` of Kueue that Jobs wait in.
@@ -79,6 +85,8 @@ pub struct Placing {
     pub tolerations: Vec<Toleration>,
     /// The priority class.
     pub priority_class: Option<String>,
+    /// The runtime class, as of gVisor or Kata Containers.
+    pub runtime_class: Option<String>,
     /// The names of Secrets that images are pulled with.
     pub image_pull_secrets: Vec<String>,
 }
@@ -99,6 +107,7 @@ impl Default for Settings {
             pinned: true,
             max_jobs: 50,
             pods_per_job: 4,
+            pending_referees: 1,
             chunk_seconds: 90,
             queue: None,
             service_account: "games".to_owned(),
@@ -172,6 +181,7 @@ impl Settings {
         for (what, number, most) in [
             ("max_jobs", self.max_jobs as u64, 1000),
             ("pods_per_job", self.pods_per_job.into(), 10_000),
+            ("pending_referees", self.pending_referees.into(), 1000),
             ("chunk_seconds", self.chunk_seconds.into(), 3600),
         ] {
             if !(1..=most).contains(&number) {
@@ -206,14 +216,9 @@ fn is_label(text: &str) -> bool {
         && text.ends_with(at_ends)
 }
 
-/// True if a text is an amount above nothing: digits, with a point and a suffix perhaps.
+/// True if a text is an amount above nothing.
 fn is_quantity(text: &str) -> bool {
-    const SUFFIXES: &[&str] = &["", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"];
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let suffix = &text[number.len()..];
-    SUFFIXES.contains(&suffix)
-        && number.starts_with(|c: char| c.is_ascii_digit())
-        && number.parse::<f64>().is_ok_and(|number| number > 0.0)
+    quota::thousandths(text).is_some_and(|amount| amount > 0)
 }
 
 #[cfg(test)]

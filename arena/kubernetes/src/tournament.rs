@@ -96,6 +96,13 @@ impl PodMatch {
             chunks: open.chunks,
         }
     }
+
+    /// Number of its bots that are images.
+    #[must_use]
+    pub fn images(&self) -> usize {
+        let bots = self.bots.iter();
+        bots.filter(|bot| bot.image.is_some()).count()
+    }
 }
 
 impl PodBot {

@@ -6,7 +6,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use arena_kubernetes::{
-    PodBot, PodImage, PodMatch, PodTournament, RefereePod, Settings, bot_pod, job, names,
+    PodBot, PodImage, PodMatch, PodTournament, RefereePod, Settings, bot_pod, job, names, probe_pod,
 };
 use arena_tournament::Isolation;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
@@ -175,6 +175,36 @@ fn a_bot_in_a_pod_of_its_own_is_reached_through_its_gate() {
 }
 
 #[test]
+fn a_job_begins_with_one_referee_where_bots_have_pods_of_their_own() {
+    let settings = Settings::default();
+    for (isolation, pods) in [(Isolation::Pod, 1), (Isolation::Shared, 4)] {
+        let tournament = tournament(isolation, 2);
+        let job = job(&settings, &tournament, &tournament.matches[0], 1);
+        let spec = job.spec.unwrap();
+        assert_eq!(spec.parallelism, Some(pods));
+        // Whoever adds nodes sees every pod that waits.
+        assert_eq!(spec.template.spec.unwrap().scheduling_gates, None);
+    }
+}
+
+#[test]
+fn a_probe_is_a_pod_as_those_of_its_role() {
+    let probe = probe_pod(&Settings::default(), names::BOT, "p", "192.0.2.1:50060");
+    let labels = probe.metadata.labels.unwrap();
+    assert_eq!(labels[names::ROLE], "bot");
+    assert_eq!(labels["app.kubernetes.io/managed-by"], "bot-arena");
+    assert_eq!(
+        labels["app.kubernetes.io/version"],
+        env!("CARGO_PKG_VERSION")
+    );
+    let pod = probe.spec.unwrap();
+    let said = arguments(&pod.containers[0]);
+    assert_eq!(said, ["reach", "192.0.2.1:50060", "--after=5"]);
+    // Nothing of it is secret.
+    assert_eq!(pod.volumes, None);
+}
+
+#[test]
 fn memory_is_what_a_bot_may_add_and_what_it_begins_with() {
     let mut tournament = tournament(Isolation::Shared, 2);
     tournament.memory_mib = Some(100);
@@ -209,6 +239,7 @@ fn an_operators_settings_are_in_every_object() {
         node_selector = { pool = "games" }
         tolerations = [{ key = "games", operator = "Exists" }]
         priority_class = "low"
+        runtime_class = "gvisor"
         image_pull_secrets = ["registry"]
         "#,
     )
@@ -227,6 +258,7 @@ fn an_operators_settings_are_in_every_object() {
         assert_eq!(pod.node_selector.as_ref().unwrap()["pool"], "games");
         assert_eq!(pod.tolerations.as_ref().unwrap().len(), 1);
         assert_eq!(pod.priority_class_name.as_deref(), Some("low"));
+        assert_eq!(pod.runtime_class_name.as_deref(), Some("gvisor"));
         assert_eq!(pod.image_pull_secrets.as_ref().unwrap()[0].name, "registry");
         for container in containers(&pod) {
             assert_eq!(container.image_pull_policy.as_deref(), Some("Never"));

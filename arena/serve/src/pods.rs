@@ -1,12 +1,19 @@
 //! Games on a Kubernetes cluster: the tournaments that are to be played, for the controller.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::SystemTime};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use arena_dispatch::{Pulse, Tournaments, WithPods};
 use arena_kubernetes::{
-    Controller, LARGEST_SETTINGS, PodTournament, Settings, TournamentSource, WantedTournaments,
+    Controller, LARGEST_SETTINGS, PodTournament, Removed, Settings, TournamentSource,
+    WantedTournaments,
 };
 use arena_store::{Store, TournamentId};
+use arena_terminal::report;
 use arena_tournament::{Dispatcher, Results, unix_ms};
 use parking_lot::Mutex;
 use referee_bots::read_input_text;
@@ -15,6 +22,10 @@ use referee_cli::usage;
 /// So many matches of a tournament are looked at for those that can be played: more than there are
 /// Jobs, since some may have bots that can't be started.
 pub(crate) const MOST_MATCHES: usize = 2_000;
+
+/// Longest time for the removal of what has been made, when the arena ends: a pod is killed 30 s after
+/// it was told to end.
+const REMOVED_WITHIN: Duration = Duration::from_secs(20);
 
 /// The settings of a file, or the usual ones.
 pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Settings> {
@@ -46,6 +57,26 @@ pub(crate) async fn controller(
     let controller = Controller::new(client, settings, Arc::new(playing), Box::new(now));
     controller.check().await?;
     Ok(controller)
+}
+
+/// Removes everything that has been made for games, and says what is left.
+pub(crate) async fn remove(controller: &Controller<Playing>) {
+    match controller.remove_all(REMOVED_WITHIN).await {
+        Ok(removed) => report_removed(&removed),
+        Err(error) => report::warning(&error.to_string()),
+    }
+}
+
+/// Says what of the Jobs and pods of games has been removed.
+pub(crate) fn report_removed(removed: &Removed) {
+    report::note(&format!(
+        "{} and {} are removed",
+        report::plural(removed.jobs as u64, "Job"),
+        report::plural(removed.pods as u64, "pod")
+    ));
+    if !removed.left.is_empty() {
+        report::warning(&format!("still there: {}", removed.left.join(", ")));
+    }
 }
 
 /// The cluster that this machine is configured for, or is in.
@@ -126,8 +157,6 @@ fn tournament(told: &WithPods) -> Option<PodTournament> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use arena_dispatch::TournamentOptions;
 
     use arena_store::{NewEntrant, NewTournament, Wish};

@@ -141,6 +141,9 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
     let having_pods = async {
         if let Some(cluster) = &cluster {
             cluster.run(&end).await;
+            if args.remove {
+                pods::remove(cluster).await;
+            }
         }
     };
     let (worked, served, ()) = tokio::join!(playing, serving, having_pods);

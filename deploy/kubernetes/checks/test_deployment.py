@@ -95,6 +95,11 @@ def test_the_arena_may_do_this_and_nothing_else(things: list[Object]) -> None:
             "verbs": ["get", "list", "watch", "create", "patch", "delete"],
         },
         {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
+        {
+            "apiGroups": [""],
+            "resources": ["resourcequotas", "events"],
+            "verbs": ["get", "list"],
+        },
     ]
     (binding,) = of_kind(things, "RoleBinding")
     assert binding["roleRef"]["kind"] == "Role"
@@ -499,6 +504,26 @@ def test_kueue_covers_all_that_pods_ask_for() -> None:
     assert set(group["coveredResources"]) == {"cpu", "memory", "ephemeral-storage"}
     (flavor,) = group["flavors"]
     assert [each["name"] for each in flavor["resources"]] == group["coveredResources"]
+
+
+def test_the_quota_of_games_counts_games_alone() -> None:
+    things = RENDERED["component-limits"]
+    (priority,) = of_kind(things, "PriorityClass")
+    quota = named(things, "ResourceQuota", "games")["spec"]
+    assert quota["scopeSelector"]["matchExpressions"] == [
+        {
+            "scopeName": "PriorityClass",
+            "operator": "In",
+            "values": [priority["metadata"]["name"]],
+        }
+    ]
+    # The API server refuses others beside a scope.
+    assert quota["hard"].keys() <= {
+        "pods",
+        *(f"{side}.{kind}" for side in ("limits", "requests") for kind in ("cpu", "memory")),
+    }
+    settings = tomllib.loads((HERE / "overlays/production/kubernetes.toml").read_text())
+    assert settings["pods"]["priority_class"] == priority["metadata"]["name"]
 
 
 def openssl(*words: str | Path) -> str:

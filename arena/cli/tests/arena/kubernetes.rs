@@ -71,12 +71,40 @@ fn what_would_be_made_is_printed_without_a_cluster() {
 }
 
 #[test]
+fn images_without_a_digest_are_not_printed() {
+    let arena = Arena::new();
+    let bots = ["image:one:1", &image("other")];
+    fs::write(arena.path("cup.toml"), cup("pod", &bots)).unwrap();
+    let rendered = arena.run("kubernetes render cup.toml");
+    assert_eq!(out(&rendered), "");
+    refused(
+        &rendered,
+        "images without a digest: a (image:one:1); expected",
+    );
+    fs::write(arena.path("kubernetes.toml"), "pinned = false").unwrap();
+    let rendered = done(&arena.run("kubernetes render cup.toml --settings kubernetes.toml"));
+    assert!(rendered.contains("image: one:1"), "{rendered}");
+}
+
+#[test]
+fn one_tournament_is_cancelled_or_all() {
+    let arena = Arena::new();
+    refused(&arena.run("kubernetes cancel"), "required arguments");
+    refused(
+        &arena.run("kubernetes cancel cup --all"),
+        "cannot be used with",
+    );
+    refused(&arena.run("serve --remove"), "--kubernetes");
+}
+
+#[test]
 fn where_there_is_no_cluster_this_is_said() {
     let arena = Arena::new();
     for line in [
         "kubernetes doctor",
         "kubernetes status cup",
         "kubernetes logs cup",
+        "kubernetes cancel --all",
         "serve --listen 127.0.0.1:0 --kubernetes",
     ] {
         let mut command = arena.command(line);

@@ -165,8 +165,14 @@ impl Api {
 
     /// Does what is asked for.
     fn done(&self, parts: &http::request::Parts, body: &[u8]) -> Answered {
+        let of_namespace = |kind: &str| format!("/api/v1/namespaces/{NAMESPACE}/{kind}");
         let Some((kind, name)) = kind_of(parts.uri.path()) else {
-            return full(refusal(404, "NotFound", "no such path here"));
+            let path = parts.uri.path();
+            return full(match parts.method == Method::GET {
+                true if path == of_namespace("resourcequotas") => self.world().quotas(),
+                true if path == of_namespace("events") => self.world().events(),
+                _ => refusal(404, "NotFound", "no such path here"),
+            });
         };
         let query = parts.uri.query().unwrap_or_default();
         let value = |name: &str| {
@@ -209,9 +215,6 @@ impl Api {
             }
             (&Method::PATCH, name) if media.starts_with("application/merge-patch") => {
                 world.merge(kind, name, body)
-            }
-            (&Method::PATCH, name) if media.starts_with("application/strategic-merge-patch") => {
-                world.merge_lists(kind, name, body)
             }
             (&Method::DELETE, name) => world.delete(kind, name, body),
             _ => refusal(405, "MethodNotAllowed", "nobody should ask for this"),

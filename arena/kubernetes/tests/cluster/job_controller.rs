@@ -31,6 +31,9 @@ impl World {
     fn step_job(&mut self, job: &mut Job) -> bool {
         if job.meta.deleted.is_some() {
             self.count_pods(job);
+            for number in 0..job.indexes.len() {
+                self.let_go(&mut job.indexes[number]);
+            }
             let pods_are_gone = || job.pods.iter().all(|pod| !self.pods.contains_key(pod));
             return match job.finalizer {
                 Some(Finalizer::Foreground) => pods_are_gone(),
@@ -52,20 +55,12 @@ impl World {
             job.dirty = true;
         }
         self.count_pods(job);
-        if job.suspend {
-            for index in &job.indexes {
-                let Some(name) = &index.pod else { continue };
-                let is_leaving = self
-                    .pods
-                    .get(name)
-                    .is_some_and(|pod| pod.meta.deleted.is_some());
-                if !is_leaving {
-                    self.delete_pod(name, 30_000);
-                }
-            }
-        } else {
-            self.make_pods(job);
-        }
+        let most = match job.suspend {
+            true => 0,
+            false => usize::try_from(job.parallelism).unwrap_or(0),
+        };
+        self.delete_surplus(job, most);
+        self.make_pods(job, most);
         let active = (job.indexes.iter().filter_map(|index| index.pod.as_ref()))
             .filter(|name| {
                 let pod = self.pods.get(*name);
@@ -92,6 +87,36 @@ impl World {
         false
     }
 
+    /// Deletes pods of which there are too many, those that were made last first. They do not count.
+    fn delete_surplus(&mut self, job: &mut Job, most: usize) {
+        let there = job.indexes.iter().filter(|index| index.pod.is_some());
+        if there.count() <= most {
+            return;
+        }
+        let is_live = |pod: &Pod| pod.meta.deleted.is_none() && !pod.has_ended();
+        let mut live: Vec<(bool, u64, usize)> = (job.indexes.iter().enumerate())
+            .filter_map(|(number, index)| {
+                let pod = self.pods.get(index.pod.as_ref()?)?;
+                is_live(pod).then_some((pod.node.is_some(), pod.meta.created, number))
+            })
+            .collect();
+        live.sort_unstable();
+        // Those without a node go first, then the youngest.
+        live.sort_by_key(|(placed, created, _)| (*placed, std::cmp::Reverse(*created)));
+        let surplus = live.len().saturating_sub(most);
+        for (_, _, number) in live.into_iter().take(surplus) {
+            let index = &mut job.indexes[number];
+            index.released = true;
+            let Some(name) = index.pod.clone() else {
+                continue;
+            };
+            if let Some(pod) = self.pods.get_mut(&name) {
+                pod.finalizer = false;
+            }
+            self.delete_pod(&name, 30_000);
+        }
+    }
+
     /// Counts pods that have ended, each once.
     fn count_pods(&mut self, job: &mut Job) {
         let limit = job.spec.backoff_limit_per_index.unwrap_or(i32::MAX);
@@ -102,12 +127,17 @@ impl World {
             };
             let outcome = match self.pods.get_mut(&name) {
                 // Somebody has removed it without asking.
-                None => Some((false, false, 0)),
+                None => Some((false, index.released, 0)),
                 Some(pod) => match pod.stage {
+                    // One that failed is kept until it is replaced: it knows how often that was.
+                    Stage::Ended { well: false } if !index.released && job.ended.is_none() => {
+                        index.kept = Some(name.clone());
+                        Some((false, pod.disrupted, pod.exit_code))
+                    }
                     Stage::Ended { well } => {
                         pod.finalizer = false;
                         pod.dirty = true;
-                        Some((well, pod.disrupted || job.suspend, pod.exit_code))
+                        Some((well, index.released, pod.exit_code))
                     }
                     _ if pod.meta.deleted.is_some_and(|until| until <= self.now) => {
                         // It was deleted without grace: its kubelet is asked no more.
@@ -129,6 +159,7 @@ impl World {
                 continue;
             };
             index.pod = None;
+            index.released = false;
             job.dirty = true;
             if well {
                 index.done = true;
@@ -143,10 +174,33 @@ impl World {
                 }
             }
         }
+        // No replacement follows.
+        for number in 0..job.indexes.len() {
+            if job.indexes[number].failed || job.indexes[number].done {
+                self.let_go(&mut job.indexes[number]);
+            }
+        }
     }
 
-    fn make_pods(&mut self, job: &mut Job) {
-        let most = usize::try_from(job.spec.parallelism.unwrap_or(1)).unwrap_or(0);
+    /// Takes the finalizer from the pod of an index that failed before.
+    fn let_go(&mut self, index: &mut Index) {
+        let Some(name) = index.kept.take() else {
+            return;
+        };
+        let Some(pod) = self.pods.get_mut(&name) else {
+            return;
+        };
+        pod.finalizer = false;
+        pod.dirty = true;
+        if pod.meta.deleted.is_some() {
+            self.remove_pod(&name);
+        }
+    }
+
+    fn make_pods(&mut self, job: &mut Job, most: usize) {
+        if self.now < job.makes_again.0 {
+            return;
+        }
         let mut there = job
             .indexes
             .iter()
@@ -162,13 +216,22 @@ impl World {
             if there >= most {
                 return;
             }
-            if self.is_quota_reached() {
-                self.count("quota reached");
-                return;
-            }
-            there += 1;
             let end = self.chance.below(36_u64.pow(5));
             let name = format!("{}-{number}-{}", job.meta.name, letters(end));
+            if let Err(why) = self.admit_pod(&name, &job.template) {
+                let message = format!("Error creating: {why}");
+                self.failures
+                    .insert(job.meta.name.clone(), (message, self.now));
+                let (_, failures) = job.makes_again;
+                job.makes_again = (
+                    self.now + (1000 << failures.min(6)).min(60_000),
+                    failures + 1,
+                );
+                return;
+            }
+            job.makes_again = (0, 0);
+            there += 1;
+            self.let_go(&mut job.indexes[number]);
             let mut labels = job.template.labels.clone();
             let job_name = job.meta.name.clone();
             labels.extend(BTreeMap::from([
@@ -213,7 +276,7 @@ impl World {
         }
         // Those of Jobs that are gone are counted by nobody.
         let uncounted: Vec<String> = (self.pods.values())
-            .filter(|pod| pod.finalizer && pod.meta.deleted.is_some())
+            .filter(|pod| pod.finalizer)
             .filter(|pod| {
                 let owner = pod.meta.owner.as_ref();
                 owner.is_some_and(|owner| !self.jobs.contains_key(&owner.name))

@@ -4,7 +4,7 @@
 use crate::{
     arena::Arena,
     objects::{Doing, Moment, Pod, Stage},
-    world::{Defect, World},
+    world::{Autoscaler, Defect, Node, World},
 };
 
 /// Longest silence of a node before its pods are given up, in milliseconds.
@@ -53,7 +53,6 @@ impl World {
             return pod.has_ended() && !pod.finalizer;
         }
         match pod.stage {
-            Stage::New if pod.gated => {}
             Stage::New => self.place(pod),
             Stage::Placed | Stage::Stuck if self.now >= pod.at => self.start(pod),
             Stage::Up if pod.is_referee() => self.step_referee(pod, arena),
@@ -175,6 +174,30 @@ impl World {
         pod.exit_code = code;
         pod.ended = Some(self.now);
         pod.dirty = true;
+    }
+
+    /// Adds nodes where pods have found none for a while.
+    pub(crate) fn add_nodes(&mut self) {
+        let Some(Autoscaler { room, most, takes }) = self.shape.autoscaler else {
+            return;
+        };
+        let waiting = self.pods.values().filter(|pod| pod.unschedulable).count() as u32;
+        self.counts
+            .entry("most pods that no node took")
+            .and_modify(|most| *most = (*most).max(waiting.into()))
+            .or_insert(waiting.into());
+        match self.nodes_at {
+            None if waiting > 0 => self.nodes_at = Some((self.now + takes, waiting.div_ceil(room))),
+            Some((at, number)) if self.now >= at => {
+                self.nodes_at = None;
+                for _ in 0..number {
+                    if self.nodes.len() < most {
+                        self.nodes.push(Node::new(room));
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 
     /// A node is gone; or there again, empty.

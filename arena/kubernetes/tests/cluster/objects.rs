@@ -68,8 +68,8 @@ pub(crate) struct Template {
     /// The places whose bots have pods of their own.
     pub(crate) dials: Vec<usize>,
     pub(crate) restarts: bool,
-    /// The name of what keeps it from the scheduler.
-    pub(crate) gate: Option<String>,
+    /// What all its containers may use of cores, and the one that may use most, in thousandths.
+    pub(crate) cpu: (u64, u64),
 }
 
 /// The state of an index of a Job.
@@ -80,6 +80,10 @@ pub(crate) struct Index {
     pub(crate) failures: u32,
     pub(crate) not_before: Moment,
     pub(crate) pod: Option<String>,
+    /// The Job controller itself has deleted the pod: it does not count.
+    pub(crate) released: bool,
+    /// A pod that failed, and is kept until its replacement is there.
+    pub(crate) kept: Option<String>,
 }
 
 /// The reason for which a Job that is being deleted is kept.
@@ -100,6 +104,10 @@ pub(crate) struct Job {
     pub(crate) suspend: bool,
     /// True if somebody else than the arena's apply has set that.
     pub(crate) suspend_is_others: bool,
+    pub(crate) parallelism: i32,
+    pub(crate) parallelism_is_others: bool,
+    /// The time before which no pod is made, after one could not be, and how often that was.
+    pub(crate) makes_again: (Moment, u32),
     /// The time at which its queue lets it go.
     pub(crate) admitted: Option<Moment>,
     pub(crate) finalizer: Option<Finalizer>,
@@ -154,8 +162,6 @@ pub(crate) struct Pod {
     pub(crate) at: Moment,
     pub(crate) node: Option<usize>,
     pub(crate) ip: Option<String>,
-    /// Its gate is there.
-    pub(crate) gated: bool,
     pub(crate) unschedulable: bool,
     pub(crate) disrupted: bool,
     pub(crate) containers: Vec<Status>,
@@ -195,11 +201,27 @@ impl Template {
                 .unwrap_or(1),
             dials: arguments.iter().filter_map(|one| dialled(one)).collect(),
             restarts: spec.restart_policy.as_deref() != Some("Never"),
-            gate: (spec.scheduling_gates.iter().flatten())
-                .map(|gate| gate.name.clone())
-                .next(),
+            cpu: cpu(spec),
         }
     }
+}
+
+/// What all containers of a pod may use of cores, and the one that may use most, in thousandths.
+fn cpu(spec: &PodSpec) -> (u64, u64) {
+    let containers = spec
+        .init_containers
+        .iter()
+        .flatten()
+        .chain(&spec.containers);
+    let limits = containers.filter_map(|one| {
+        let limits = one.resources.as_ref()?.limits.as_ref()?;
+        let cpu = &limits.get("cpu")?.0;
+        match cpu.strip_suffix('m') {
+            Some(thousandths) => thousandths.parse().ok(),
+            None => cpu.parse::<u64>().ok().map(|cores| 1000 * cores),
+        }
+    });
+    limits.fold((0, 0), |(sum, most), one| (sum + one, most.max(one)))
 }
 
 /// The place of the bot that `--bot-at=NAME=grpcs://POD-bPLACE.bots.…` means.
@@ -226,6 +248,9 @@ impl Job {
             template: Arc::new(template),
             suspend: spec.suspend.unwrap_or_default(),
             suspend_is_others: false,
+            parallelism: spec.parallelism.unwrap_or(1),
+            parallelism_is_others: false,
+            makes_again: (0, 0),
             admitted: None,
             finalizer: None,
             indexes: vec![Index::default(); completions],
@@ -251,9 +276,10 @@ impl Job {
         let _ = write!(
             text,
             ",\"spec\":{{\"completionMode\":\"Indexed\",\"completions\":{},\"suspend\":{},\
-             \"template\":{{}}}},\"status\":{{\"active\":{},\"succeeded\":{done},\"failed\":{}",
+             \"parallelism\":{},\"template\":{{}}}},\"status\":{{\"active\":{},\"succeeded\":{done},\"failed\":{}",
             self.indexes.len(),
             self.suspend,
+            self.parallelism,
             self.active,
             self.failed,
         );
@@ -287,7 +313,6 @@ impl Pod {
             at: 0,
             node: None,
             ip: None,
-            gated: template.gate.is_some(),
             unschedulable: false,
             disrupted: false,
             containers: containers.collect(),
@@ -344,9 +369,6 @@ impl Pod {
         text.push_str(",\"spec\":{\"containers\":[]");
         if let Some(node) = self.node {
             let _ = write!(text, ",\"nodeName\":\"node-{node}\"");
-        }
-        if let Some(gate) = self.template.gate.as_ref().filter(|_| self.gated) {
-            let _ = write!(text, ",\"schedulingGates\":[{{\"name\":\"{gate}\"}}]");
         }
         let _ = write!(text, "}},\"status\":{{\"phase\":\"{phase}\"");
         if let Some(ip) = &self.ip {
@@ -481,7 +503,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn time(moment: Moment) -> String {
+pub(crate) fn time(moment: Moment) -> String {
     let second = BEGIN + (moment / 1000) as i64;
     Timestamp::from_second(second).map_or_else(|_| String::new(), |time| time.to_string())
 }

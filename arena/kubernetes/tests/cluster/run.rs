@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use arena_kubernetes::{Controller, names};
+use arena_kubernetes::{Controller, Removed, Settings, names};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +12,7 @@ use crate::{
     chance::Chance,
     objects::{BEGIN, Moment, Stage},
     scenario::{BadImage, Incident, Scenario},
-    world::{Counts, Defect, Rates, World},
+    world::{Counts, Defect, Quota, Rates, World},
 };
 
 /// Longest time from when it is calm until everything is played and gone.
@@ -43,10 +43,10 @@ pub(crate) struct Failure {
     pub(crate) trace: String,
 }
 
-struct Run {
-    scenario: Scenario,
-    api: Api,
-    arena: Arc<Arena>,
+pub(crate) struct Run {
+    pub(crate) scenario: Scenario,
+    pub(crate) api: Api,
+    pub(crate) arena: Arc<Arena>,
     chance: Chance,
     begin: tokio::time::Instant,
     controller: Option<JoinHandle<()>>,
@@ -70,6 +70,15 @@ struct Run {
 impl Scenario {
     /// Runs it to its end, on a thread of its own.
     pub(crate) fn run(&self, traced: bool) -> Result<Ended, Failure> {
+        self.simulate(traced, async |run| run.run().await)
+    }
+
+    /// Does something in its cluster, which tells when it was over.
+    pub(crate) fn simulate(
+        &self,
+        traced: bool,
+        simulation: impl AsyncFnOnce(&mut Run) -> Result<Moment, String>,
+    ) -> Result<Ended, Failure> {
         // The pauses of watches that fail are drawn from it.
         fastrand::seed(self.seed);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -79,7 +88,7 @@ impl Scenario {
             .expect("a runtime");
         runtime.block_on(async {
             let mut run = Run::new(self.clone(), traced);
-            let done = run.run().await;
+            let done = simulation(&mut run).await;
             run.stop();
             let world = run.api.world();
             let trace = world.trace();
@@ -141,19 +150,7 @@ impl Run {
         self.add_strangers();
         let mut empty_since = None;
         loop {
-            tokio::time::sleep(Duration::from_millis(self.scenario.tick)).await;
-            let now = self.begin.elapsed().as_millis() as Moment;
-            self.api.world().now = now;
-            self.incidents(now);
-            {
-                let mut world = self.api.world();
-                world.step_jobs();
-                world.step_pods(&self.arena);
-                world.publish_changes();
-                world.tend_watches();
-            }
-            self.bad_image(now)?;
-            self.look(now)?;
+            let now = self.tick().await?;
             let is_done = self.is_calm && self.arena.is_over() && self.is_empty();
             empty_since = is_done.then(|| empty_since.unwrap_or(now));
             if empty_since.is_some_and(|since| now >= since + QUIET) {
@@ -174,16 +171,69 @@ impl Run {
         Ok(self.begin.elapsed().as_millis() as Moment)
     }
 
+    /// The cluster moves on for one step.
+    async fn tick(&mut self) -> Result<Moment, String> {
+        tokio::time::sleep(Duration::from_millis(self.scenario.tick)).await;
+        let now = self.begin.elapsed().as_millis() as Moment;
+        self.api.world().now = now;
+        self.incidents(now);
+        {
+            let mut world = self.api.world();
+            world.add_nodes();
+            world.step_jobs();
+            world.step_pods(&self.arena);
+            world.publish_changes();
+            world.tend_watches();
+        }
+        self.bad_image(now)?;
+        self.look(now)?;
+        Ok(now)
+    }
+
+    /// The cluster moves on until something is so.
+    pub(crate) async fn until(
+        &mut self,
+        seconds: u64,
+        is_so: impl Fn(&Self) -> bool,
+    ) -> Result<Moment, String> {
+        let begin = self.begin.elapsed().as_millis() as Moment;
+        loop {
+            let now = self.tick().await?;
+            if is_so(self) {
+                return Ok(now);
+            }
+            if now > begin + 1000 * seconds {
+                return Err(format!("it has not come in {seconds} s"));
+            }
+        }
+    }
+
+    /// The controller removes everything, and the cluster moves on meanwhile.
+    pub(crate) async fn remove_all(&mut self, within: Duration) -> Result<Removed, String> {
+        self.stop();
+        let controller = self.controller_of(self.scenario.settings.clone());
+        let removing = tokio::spawn(async move { controller.remove_all(within).await });
+        while !removing.is_finished() {
+            self.tick().await?;
+        }
+        let removed = removing.await.map_err(|error| error.to_string())?;
+        removed.map_err(|error| error.to_string())
+    }
+
+    fn controller_of(&self, settings: Settings) -> Controller<Arena> {
+        let begin = self.begin;
+        let clock = Box::new(move || BEGIN + begin.elapsed().as_secs() as i64);
+        Controller::new(self.api.client(), settings, self.arena.clone(), clock)
+    }
+
     /// A controller, made anew.
-    fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         self.restarts += 1;
         let mut settings = self.scenario.settings.clone();
         if self.scenario.shape.defect == Defect::OneJobMore {
             settings.max_jobs += 1;
         }
-        let begin = self.begin;
-        let clock = Box::new(move || BEGIN + begin.elapsed().as_secs() as i64);
-        let controller = Controller::new(self.api.client(), settings, self.arena.clone(), clock);
+        let controller = self.controller_of(settings);
         self.controller = Some(tokio::spawn(async move {
             controller.run(&CancellationToken::new()).await;
         }));
@@ -196,7 +246,7 @@ impl Run {
     }
 
     /// A Job that is not the arena's.
-    fn add_strangers(&self) {
+    pub(crate) fn add_strangers(&self) {
         let mut world = self.api.world();
         let settings = arena_kubernetes::Settings {
             instance: "another".to_owned(),
@@ -226,7 +276,7 @@ impl Run {
         }
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let world = self.api.world();
         world.jobs.len() <= 1 && world.pods.is_empty()
     }
@@ -255,7 +305,7 @@ impl Run {
             self.arena.set_away(Away::No);
         }
         if now >= self.quota_until {
-            world.shape.quota = None;
+            world.shape.quota = self.scenario.shape.quota;
         }
         if !self.is_calm && now >= self.scenario.calm {
             self.is_calm = true;
@@ -324,7 +374,7 @@ impl Run {
             Incident::StallWatches { stalled } => world.stall_watches(now + stalled),
             Incident::ApiDown { down } => self.api.faults().down_until = now + down,
             Incident::Quota { pods, lasts } => {
-                world.shape.quota = Some(pods);
+                world.shape.quota = Some(Quota::of_pods(pods as u64));
                 self.quota_until = now + lasts;
             }
             Incident::StoreAway { elsewhere, lasts } => {

@@ -9,7 +9,7 @@ use crate::{
     arena::Cup,
     chance::Chance,
     objects::Moment,
-    world::{Defect, Rates, Shape},
+    world::{Defect, Quota, Rates, Shape},
 };
 
 /// Something that happens to a cluster.
@@ -117,6 +117,9 @@ impl Scenario {
         let shape = Shape {
             nodes: (0..nodes).map(|_| room as u32).collect(),
             quota: None,
+            most_cpu: None,
+            hides_limits: false,
+            autoscaler: None,
             slowest_start: chance.between(500, 6000),
             play: (500, chance.between(1000, 20_000)),
             rates: Rates {
@@ -166,19 +169,41 @@ impl Scenario {
         }
     }
 
-    /// Fewer places for pods than there are referees that want to play at once, and nothing else
-    /// that goes wrong.
-    pub(crate) fn with_little_room(seed: u64) -> Self {
+    /// Bots in pods of their own, in a cluster with room for everything where nothing goes wrong.
+    pub(crate) fn undisturbed(seed: u64) -> Self {
         let mut scenario = Self::small(seed);
         scenario.cup.isolation = Isolation::Pod;
-        scenario.settings.max_jobs = 10;
+        scenario.settings.max_jobs = 6;
         scenario.settings.pods_per_job = 4;
-        scenario.shape.nodes = vec![3; 4];
+        scenario.settings.queue = None;
+        scenario.shape.nodes = vec![60; 4];
         scenario.shape.rates = Rates::default();
         scenario.api = ApiRates::default();
         scenario.incidents.clear();
         scenario.bad = None;
         scenario.refused = None;
+        scenario
+    }
+
+    /// Fewer places for pods than there are referees that want to play at once.
+    pub(crate) fn with_little_room(seed: u64) -> Self {
+        let mut scenario = Self::undisturbed(seed);
+        scenario.settings.max_jobs = 10;
+        scenario.shape.nodes = vec![3; 4];
+        scenario
+    }
+
+    /// A quota that six referees almost fill.
+    pub(crate) fn with_a_quota(seed: u64) -> Self {
+        let mut scenario = Self::undisturbed(seed);
+        scenario.shape.quota = Some(match seed % 2 {
+            0 => Quota::of_pods(8),
+            _ => Quota {
+                // A game of two bots and their gates needs 3.5 cores.
+                cpu: 8000,
+                ..Quota::of_pods(100)
+            },
+        });
         scenario
     }
 
@@ -198,6 +223,9 @@ impl Scenario {
         let shape = Shape {
             nodes: vec![12; 6],
             quota: None,
+            most_cpu: None,
+            hides_limits: false,
+            autoscaler: None,
             slowest_start: 2000,
             play: (500, 3000),
             rates: Rates {

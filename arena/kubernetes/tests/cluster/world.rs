@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     chance::Chance,
-    objects::{Finalizer, Job, Kind, Meta, Moment, NAMESPACE, Pod},
+    objects::{Finalizer, Job, Kind, Meta, Moment, NAMESPACE, Pod, Template, time},
     referee::Play,
 };
 
@@ -28,8 +28,14 @@ pub(crate) type Counts = BTreeMap<&'static str, u64>;
 pub(crate) struct Shape {
     /// Number of pods that each node has room for.
     pub(crate) nodes: Vec<u32>,
-    /// The most pods of the namespace.
-    pub(crate) quota: Option<usize>,
+    /// The ResourceQuota of the namespace.
+    pub(crate) quota: Option<Quota>,
+    /// The most that a LimitRange lets a container use of cores, in thousandths.
+    pub(crate) most_cpu: Option<u64>,
+    /// Nobody may list quotas and events.
+    pub(crate) hides_limits: bool,
+    /// Adds nodes.
+    pub(crate) autoscaler: Option<Autoscaler>,
     /// Longest time that containers take to start.
     pub(crate) slowest_start: Moment,
     /// The time that a chunk takes, at least and at most.
@@ -42,6 +48,38 @@ pub(crate) struct Shape {
     pub(crate) page: usize,
     /// The defect that it has on purpose.
     pub(crate) defect: Defect,
+}
+
+/// A ResourceQuota called `games`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quota {
+    pub(crate) pods: u64,
+    /// The most that all pods may use of cores, in thousandths.
+    pub(crate) cpu: u64,
+    /// Number of pods that others have.
+    pub(crate) others: u64,
+}
+
+impl Quota {
+    /// A quota of this many pods, and of nothing else.
+    pub(crate) const fn of_pods(pods: u64) -> Self {
+        Self {
+            pods,
+            cpu: u32::MAX as u64,
+            others: 0,
+        }
+    }
+}
+
+/// Adds nodes where pods have found none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Autoscaler {
+    /// Number of pods that a node has room for.
+    pub(crate) room: u32,
+    /// The most nodes.
+    pub(crate) most: usize,
+    /// The time that a node takes.
+    pub(crate) takes: Moment,
 }
 
 /// Rates of pods' failures of each kind, in 1,000.
@@ -81,12 +119,26 @@ pub(crate) struct Node {
     pub(crate) gone: Option<Moment>,
 }
 
+impl Node {
+    pub(crate) const fn new(room: u32) -> Self {
+        Self {
+            room,
+            used: 0,
+            gone: None,
+        }
+    }
+}
+
 struct Event {
     kind: Kind,
     revision: u64,
     line: Bytes,
     labels: BTreeMap<String, String>,
 }
+
+/// The reason for which nothing is made in a namespace that is being deleted.
+const TERMINATING: &str = "is forbidden: unable to create new content in namespace bot-arena \
+                           because it is being terminated";
 
 /// The data that a watch is sent.
 pub(crate) type Sent = Result<Bytes, io::Error>;
@@ -120,6 +172,12 @@ pub(crate) struct World {
     /// The pods of referees that play, by name.
     pub(crate) plays: BTreeMap<String, Play>,
     pub(crate) nodes: Vec<Node>,
+    /// When nodes are added, and how many.
+    pub(crate) nodes_at: Option<(Moment, u32)>,
+    /// The last reason for which the pods of a Job could not be made, and when, by the Job's name.
+    pub(crate) failures: BTreeMap<String, (String, Moment)>,
+    /// The namespace is being deleted.
+    pub(crate) terminating: bool,
     pub(crate) bad_images: BTreeSet<String>,
     history: VecDeque<Event>,
     /// Events up to here are forgotten.
@@ -136,13 +194,11 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(shape: Shape, chance: Chance, traced: bool) -> Self {
-        let node = |room: &u32| Node {
-            room: *room,
-            used: 0,
-            gone: None,
-        };
         Self {
-            nodes: shape.nodes.iter().map(node).collect(),
+            nodes: shape.nodes.iter().map(|room| Node::new(*room)).collect(),
+            nodes_at: None,
+            failures: BTreeMap::new(),
+            terminating: false,
             shape,
             chance,
             now: 0,
@@ -330,6 +386,7 @@ impl World {
         let Some(mut job) = self.jobs.remove(name) else {
             return;
         };
+        self.failures.remove(name);
         let meta = job.meta.clone();
         for pod in &job.pods {
             if let Some(pod) = self.pods.get_mut(pod) {
@@ -573,6 +630,19 @@ impl World {
                 self.count("422");
                 return refusal(422, "Invalid", "spec.template: field is immutable");
             }
+            let parallelism = spec.parallelism.unwrap_or(1);
+            if parallelism != job.parallelism {
+                if job.parallelism_is_others {
+                    self.count("conflict of managers");
+                    return refusal(
+                        409,
+                        "Conflict",
+                        "conflict with \"unknown\": .spec.parallelism",
+                    );
+                }
+                job.parallelism = parallelism;
+                job.dirty = true;
+            }
             let suspend = spec.suspend.unwrap_or_default();
             if suspend != job.suspend {
                 if job.suspend_is_others {
@@ -585,6 +655,13 @@ impl World {
             let body = job.json();
             self.publish_changes();
             return Answer { code: 200, body };
+        }
+        if self.terminating {
+            return refusal(
+                403,
+                "Forbidden",
+                &format!("jobs.batch \"{name}\" {TERMINATING}"),
+            );
         }
         let mut meta = self.meta(&name, typed.metadata.labels.clone().unwrap_or_default());
         meta.annotations = typed.metadata.annotations.clone().unwrap_or_default();
@@ -615,14 +692,13 @@ impl World {
         if self.pods.contains_key(name) {
             return self.get(Kind::Pod, name);
         }
-        if self.is_quota_reached() {
-            self.count("quota reached");
-            return refusal(403, "Forbidden", "exceeded quota: games, requested: pods=1");
-        }
         let meta = self.meta(name, typed.metadata.labels.clone().unwrap_or_default());
         let Some(pod) = Pod::applied(meta, &typed) else {
             return refusal(422, "Invalid", "spec: required");
         };
+        if let Err(why) = self.admit_pod(name, &pod.template) {
+            return refusal(403, "Forbidden", &why);
+        }
         self.count("pods of bots made");
         self.pods.insert(name.to_owned(), pod);
         self.publish_changes();
@@ -649,21 +725,104 @@ impl World {
         }
     }
 
-    pub(crate) fn is_quota_reached(&self) -> bool {
-        let running = || self.pods.values().filter(|pod| !pod.has_ended()).count();
-        self.shape.quota.is_some_and(|quota| running() >= quota)
+    /// Number of pods that the quota counts, and what they may use of cores.
+    fn used(&self, quota: &Quota) -> (u64, u64) {
+        let running = self.pods.values().filter(|pod| !pod.has_ended());
+        running.fold((quota.others, 0), |(pods, cpu), pod| {
+            (pods + 1, cpu + pod.template.cpu.0)
+        })
     }
 
-    /// A merge patch: of whether a Job is suspended.
+    /// The reason for which a pod may not be made, if it may not.
+    pub(crate) fn admit_pod(&mut self, name: &str, template: &Template) -> Result<(), String> {
+        if self.terminating {
+            return Err(format!("pods \"{name}\" {TERMINATING}"));
+        }
+        let (cpu, largest) = template.cpu;
+        if let Some(most) = self.shape.most_cpu.filter(|most| largest > *most) {
+            self.count("limit of a container");
+            return Err(format!(
+                "pods \"{name}\" is forbidden: maximum cpu usage per Container is {most}m, but \
+                 limit is {largest}m"
+            ));
+        }
+        let Some(quota) = self.shape.quota else {
+            return Ok(());
+        };
+        let (pods, cores) = self.used(&quota);
+        if pods < quota.pods && cores + cpu <= quota.cpu {
+            return Ok(());
+        }
+        self.count("quota reached");
+        Err(format!(
+            "pods \"{name}\" is forbidden: exceeded quota: games, requested: \
+             limits.cpu={cpu}m,pods=1, used: limits.cpu={cores}m,pods={pods}, limited: \
+             limits.cpu={}m,pods={}",
+            quota.cpu, quota.pods
+        ))
+    }
+
+    /// The quotas of the namespace.
+    pub(crate) fn quotas(&self) -> Answer {
+        if self.shape.hides_limits {
+            return refusal(403, "Forbidden", "resourcequotas is forbidden");
+        }
+        let quotas = self.shape.quota.iter().map(|quota| {
+            let (pods, cores) = self.used(quota);
+            let amounts = |cores: u64, pods: u64| {
+                json!({ "limits.cpu": format!("{cores}m"), "pods": pods.to_string() })
+            };
+            let hard = amounts(quota.cpu, quota.pods);
+            json!({
+                "metadata": { "name": "games" },
+                "spec": { "hard": hard },
+                "status": { "hard": hard, "used": amounts(cores, pods) },
+            })
+        });
+        list("ResourceQuotaList", &quotas.collect::<Vec<_>>())
+    }
+
+    /// The events of the namespace: Jobs whose pods could not be made.
+    pub(crate) fn events(&self) -> Answer {
+        if self.shape.hides_limits {
+            return refusal(403, "Forbidden", "events is forbidden");
+        }
+        let events = self.failures.iter().map(|(job, (message, at))| {
+            json!({
+                "metadata": { "name": format!("{job}.1") },
+                "involvedObject": { "kind": "Job", "name": job },
+                "reason": "FailedCreate",
+                "message": message,
+                "lastTimestamp": time(*at),
+            })
+        });
+        list("EventList", &events.collect::<Vec<_>>())
+    }
+
+    /// The namespace is deleted: everything in it is, and nothing is made any more.
+    pub(crate) fn delete_namespace(&mut self) {
+        self.terminating = true;
+        for name in self.pods.keys().cloned().collect::<Vec<_>>() {
+            self.delete_pod(&name, 30_000);
+        }
+    }
+
+    /// A merge patch: of whether a Job is suspended, and of how many pods it has at once.
     pub(crate) fn merge(&mut self, kind: Kind, name: &str, body: &[u8]) -> Answer {
         let patch: Value = serde_json::from_slice(body).unwrap_or_default();
-        let Some(suspend) = patch.pointer("/spec/suspend").and_then(Value::as_bool) else {
-            return refusal(400, "BadRequest", "only spec.suspend is known here");
-        };
+        let suspend = patch.pointer("/spec/suspend").and_then(Value::as_bool);
+        let parallelism = patch.pointer("/spec/parallelism").and_then(Value::as_i64);
+        if suspend.is_none() && parallelism.is_none() {
+            return refusal(
+                400,
+                "BadRequest",
+                "only spec.suspend and spec.parallelism are known here",
+            );
+        }
         let Some(job) = self.jobs.get_mut(name).filter(|_| kind == Kind::Job) else {
             return not_found(name);
         };
-        if job.suspend != suspend {
+        if let Some(suspend) = suspend.filter(|suspend| job.suspend != *suspend) {
             job.suspend = suspend;
             job.suspend_is_others = true;
             job.dirty = true;
@@ -672,31 +831,18 @@ impl World {
                 job.admitted = Some(self.now + 20_000);
             }
         }
-        let body = job.json();
-        self.publish_changes();
-        Answer { code: 200, body }
-    }
-
-    /// A strategic merge patch: of the gates of a pod, which can only be removed.
-    pub(crate) fn merge_lists(&mut self, kind: Kind, name: &str, body: &[u8]) -> Answer {
-        let patch: Value = serde_json::from_slice(body).unwrap_or_default();
-        let gate = patch.pointer("/spec/schedulingGates/0");
-        let named = |key: &str| gate.and_then(|gate| gate.get(key)?.as_str());
-        let (Some(gate), Some("delete")) = (named("name"), named("$patch")) else {
-            return refusal(
-                400,
-                "BadRequest",
-                "only the removal of a gate is known here",
-            );
-        };
-        let Some(pod) = self.pods.get_mut(name).filter(|_| kind == Kind::Pod) else {
-            return not_found(name);
-        };
-        if pod.gated && pod.template.gate.as_deref() == Some(gate) {
-            pod.gated = false;
-            pod.dirty = true;
+        if let Some(parallelism) = parallelism {
+            job.parallelism = i32::try_from(parallelism).unwrap_or(i32::MAX);
+            job.parallelism_is_others = true;
+            job.dirty = true;
         }
-        let body = pod.json();
+        let is_queued = job.admitted.is_some();
+        let body = job.json();
+        if is_queued && parallelism.is_some() {
+            self.breaks(format!(
+                "{name} has a queue, which would take it for another Job"
+            ));
+        }
         self.publish_changes();
         Answer { code: 200, body }
     }
@@ -748,6 +894,17 @@ impl Watcher {
                 let _ = self.to.send(Ok(line));
             }
         }
+    }
+}
+
+/// A list of objects.
+fn list(kind: &str, items: &[Value]) -> Answer {
+    let list = json!({
+        "kind": kind, "apiVersion": "v1", "metadata": { "resourceVersion": "1" }, "items": items,
+    });
+    Answer {
+        code: 200,
+        body: list.to_string(),
     }
 }
 

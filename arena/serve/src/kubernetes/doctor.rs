@@ -2,21 +2,31 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use arena_kubernetes::{ObservedCluster, PodPhase, Role, SeenPod, names};
+use arena_kubernetes::{
+    Amounts, ObservedCluster, PodBot, PodImage, PodMatch, PodPhase, PodTournament, Role,
+    SeenLimits, SeenPod, Settings, game_needs, names,
+};
 use arena_terminal::{beside::DoctorArgs, report};
+use arena_tournament::Isolation;
 use k8s_openapi::api::{
     authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec},
-    core::v1::{Namespace, ResourceQuota, Secret, Service, ServiceAccount},
+    core::v1::{Namespace, Pod, Secret, Service, ServiceAccount},
+    networking::v1::NetworkPolicy,
 };
 use kube::{
     Api, Client,
-    api::{ListParams, LogParams, PostParams},
+    api::{LogParams, PostParams},
 };
 use referee_cli::End;
 use referee_core::printable_lines;
 use referee_worker::remote::{NO_CONNECTION, WAITING_FOR_BOTS};
 
-use super::{Looked, look, settings, status::troubles};
+use super::{
+    Looked, look,
+    probe::{Probed, probe},
+    settings,
+    status::{Trouble, troubles},
+};
 use crate::pods;
 
 /// The oldest minor version of Kubernetes 1 that has what Jobs need.
@@ -33,6 +43,8 @@ const RIGHTS: &[(&str, &str, &str)] = &[
     ("", "pods", "create"),
     ("", "pods", "patch"),
     ("", "pods", "delete"),
+    ("", "resourcequotas", "list"),
+    ("", "events", "list"),
 ];
 
 /// Longest time that a running referee should take to join the arena, in seconds.
@@ -57,6 +69,12 @@ impl Findings {
     fn wrong(&mut self, what: &str, mend: &str) -> anyhow::Result<()> {
         self.wrong += 1;
         report::line(&format!("WRONG  {what}\n       {mend}"))?;
+        Ok(())
+    }
+
+    /// A thing that is as it should be, and that others have to make room for or to finish first.
+    fn waits(&mut self, what: &str, until: &str) -> anyhow::Result<()> {
+        report::line(&format!("waits  {what}\n       {until}"))?;
         Ok(())
     }
 
@@ -149,7 +167,15 @@ pub(crate) async fn doctor(args: &DoctorArgs) -> anyhow::Result<End> {
         there,
         "apply deploy/kubernetes/base",
     )?;
-    quotas(&client, namespace, &mut findings).await?;
+    policies(&client, namespace, &mut findings).await?;
+    if args.probe {
+        enforcement(&client, &settings, &mut findings).await?;
+    } else {
+        report::line(
+            "?      whether the network enforces NetworkPolicies: --probe tries it with two pods",
+        )?;
+    }
+    quotas(&client, &settings, &mut findings).await?;
     let looked = look(&args.cluster).await?;
     games(&looked, &mut findings).await?;
     findings.end()
@@ -249,34 +275,116 @@ fn there_is(
     }
 }
 
+/// The NetworkPolicies that keep the pods of games apart.
+async fn policies(client: &Client, namespace: &str, findings: &mut Findings) -> anyhow::Result<()> {
+    let policies: Api<NetworkPolicy> = Api::namespaced(client.clone(), namespace);
+    for name in ["default-deny", "arena", "referees", "bots"] {
+        let there = policies.get_metadata_opt(name).await;
+        let there = there.map(|found| found.is_some());
+        let mend = "apply deploy/kubernetes/base; without it a bot may reach what it likes";
+        there_is(findings, "NetworkPolicy", name, there, mend)?;
+    }
+    Ok(())
+}
+
+/// Tries whether the network enforces them.
+async fn enforcement(
+    client: &Client,
+    settings: &Settings,
+    findings: &mut Findings,
+) -> anyhow::Result<()> {
+    match probe(client, settings).await {
+        Ok(Probed {
+            referee: true,
+            bot: false,
+        }) => findings.fine(
+            "the network enforces NetworkPolicies: a referee's pod can connect to the arena, a \
+             bot's can't",
+        ),
+        Ok(Probed { bot: true, .. }) => findings.wrong(
+            "the network does not enforce NetworkPolicies: a bot's pod can connect to the arena",
+            "use a network that enforces them, such as Calico or Cilium; until then a bot reaches the \
+             whole cluster and whatever the cluster reaches",
+        ),
+        Ok(Probed { .. }) => findings.wrong(
+            "a referee's pod can't connect to the arena",
+            "see whether the arena runs, and whether the policies `arena` and `referees` are those \
+             of deploy/kubernetes/base",
+        ),
+        Err(why) => {
+            report::line(&format!(
+                "?      whether the network enforces NetworkPolicies: {why}"
+            ))?;
+            Ok(())
+        }
+    }
+}
+
 /// Quotas that leave no room.
-async fn quotas(client: &Client, namespace: &str, findings: &mut Findings) -> anyhow::Result<()> {
-    let quotas: Api<ResourceQuota> = Api::namespaced(client.clone(), namespace);
-    let found = match quotas.list(&ListParams::default()).await {
-        Ok(found) => found,
+async fn quotas(
+    client: &Client,
+    settings: &Settings,
+    findings: &mut Findings,
+) -> anyhow::Result<()> {
+    let limits = match SeenLimits::look(client, settings, 1).await {
+        Ok(limits) => limits,
         Err(error) => return findings.unknown("the quotas of the namespace", &error),
     };
-    for quota in found {
-        let name = quota.metadata.name.unwrap_or_default();
-        let status = quota.status.unwrap_or_default();
-        let used = status.used.unwrap_or_default();
-        for (what, most) in status.hard.unwrap_or_default() {
-            if used.get(&what).is_some_and(|used| *used == most) {
-                findings.wrong(
-                    &format!("the quota {name} is used up: {what} {}", most.0),
-                    "wait, make it larger, or set fewer max_jobs or pods_per_job",
-                )?;
-            }
+    let needs = needs_of_two(settings);
+    for quota in &limits.quotas {
+        let name = &quota.name;
+        if let Some(impossible) = quota.impossible(&needs) {
+            findings.wrong(
+                &format!(
+                    "the ResourceQuota {name} is too small for a game of two bots in pods of their \
+                     own: {impossible}"
+                ),
+                "make it larger, or [referee] and [bot] smaller in the settings",
+            )?;
+        } else if let Some(shortage) = quota.shortage(&needs) {
+            findings.waits(
+                &format!("the ResourceQuota {name} has no room for another game: {shortage}"),
+                "games go on as others end; a larger quota lets more be played at once",
+            )?;
+        } else {
+            findings.fine(&format!(
+                "the ResourceQuota {name} has room for another game"
+            ))?;
         }
     }
     Ok(())
+}
+
+/// The amounts that a game of two bots in pods of their own needs.
+fn needs_of_two(settings: &Settings) -> Amounts {
+    let bots = ["one", "other"].map(|name| PodBot {
+        name: name.to_owned(),
+        image: Some(PodImage {
+            name: name.to_owned(),
+            digest: None,
+            arguments: Vec::new(),
+        }),
+    });
+    let of = PodMatch {
+        number: 0,
+        bots: bots.into(),
+        chunks: 1,
+    };
+    let tournament = PodTournament::new("", String::new(), Isolation::Pod, None, 1, &[]);
+    game_needs(settings, &tournament, &of)
 }
 
 /// Reports the obstacles to the pods of games.
 async fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
     let observed = looked.observed();
     let troubles = troubles(looked, &observed);
-    let late = late_referees(looked, &observed).await;
+    let (waiting, late) = late_referees(looked, &observed).await;
+    for (pod, bots) in &waiting {
+        findings.waits(
+            &format!("the referee {pod} waits for its bots: {bots}"),
+            "what holds their pods up is said below, or by `arena tournament status`",
+        )?;
+    }
     for (pod, said) in &late {
         findings.wrong(
             &format!(
@@ -287,13 +395,20 @@ async fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
              referees reach the arena's port 50060 and the bots' port 50051",
         )?;
     }
-    for trouble in &troubles {
-        findings.wrong(
-            trouble,
-            "`arena kubernetes logs TOURNAMENT` and `kubectl describe pod` say more",
-        )?;
+    for Trouble { words, is_full } in &troubles {
+        match is_full {
+            true => findings.waits(
+                words,
+                "the cluster is full, and it is played when others have ended; if it waits though \
+                 nothing else runs, [referee] or [bot] in the settings ask for more than a node has",
+            )?,
+            false => findings.wrong(
+                words,
+                "`arena kubernetes logs TOURNAMENT` and `kubectl describe pod` say more",
+            )?,
+        }
     }
-    if troubles.is_empty() && late.is_empty() {
+    if troubles.is_empty() && late.is_empty() && waiting.is_empty() {
         findings.fine(&format!(
             "{} and {} of games are as they should be",
             report::plural(observed.jobs.len() as u64, "Job"),
@@ -303,9 +418,12 @@ async fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Referees that run and have not joined the arena for longer than that takes, with the last line
-/// that each has written.
-async fn late_referees(looked: &Looked, observed: &ObservedCluster) -> Vec<(String, String)> {
+/// Referees that run and have not joined the arena for longer than that takes: those whose bots' pods
+/// do not run yet, with how many do, and the others, with the last line that each has written.
+async fn late_referees(
+    looked: &Looked,
+    observed: &ObservedCluster,
+) -> (Vec<(String, String)>, Vec<(String, String)>) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |since| {
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
@@ -322,19 +440,38 @@ async fn late_referees(looked: &Looked, observed: &ObservedCluster) -> Vec<(Stri
         limit_bytes: Some(LONGEST_LINE),
         ..LogParams::default()
     };
-    let mut late = Vec::new();
+    let (mut waiting, mut late) = (Vec::new(), Vec::new());
     for pod in observed.pods.iter().filter(is_late).take(MOST_LATE) {
         // Whoever may not read logs sees the rest all the same.
         let Ok(log) = looked.pods_api().logs(&pod.name, &wanted).await else {
             continue;
         };
         let said = printable_lines(log.trim());
-        if [WAITING_FOR_BOTS, NO_CONNECTION]
-            .iter()
-            .any(|line| said.contains(line))
-        {
+        let (wanted, running) = bots_of(pod, looked, observed);
+        if said.contains(WAITING_FOR_BOTS) && running < wanted {
+            let bots = format!("{running} of {wanted} run");
+            waiting.push((pod.name.clone(), bots));
+        } else if said.contains(WAITING_FOR_BOTS) || said.contains(NO_CONNECTION) {
             late.push((pod.name.clone(), said));
         }
     }
-    late
+    (waiting, late)
+}
+
+/// The number of bots in pods of their own that a referee plays with, and of those whose pods run.
+fn bots_of(referee: &SeenPod, looked: &Looked, observed: &ObservedCluster) -> (usize, usize) {
+    let is_it = |pod: &&Pod| pod.metadata.name.as_deref() == Some(&*referee.name);
+    let spec = looked.pods.iter().find(is_it);
+    let spec = spec.and_then(|pod| pod.spec.as_ref());
+    let arguments = spec
+        .into_iter()
+        .flat_map(|spec| &spec.containers)
+        .flat_map(|container| container.args.iter().flatten());
+    let is_apart =
+        |argument: &&String| argument.starts_with("--bot-at=") && argument.contains("=grpcs://");
+    let running = observed.pods.iter().filter(|pod| {
+        let is_its = matches!(&pod.role, Role::Bot { referee: of, .. } if *of == referee.name);
+        is_its && pod.phase == PodPhase::Running
+    });
+    (arguments.filter(is_apart).count(), running.count())
 }

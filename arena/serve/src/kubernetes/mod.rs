@@ -2,26 +2,30 @@
 //! them played; these verbs show what it makes, what is there, and what is wrong.
 
 mod doctor;
+mod probe;
 mod render;
 mod status;
 
-use arena_kubernetes::{ObservedCluster, SeenJob, SeenPod, Settings, names};
+use std::time::Duration;
+
+use arena_kubernetes::{
+    ObservedCluster, SeenLimits, Settings, list_all, names, remove_all, tournament_of,
+};
 use arena_terminal::{
     beside::{ClusterArgs, ClusterCancelArgs, KubernetesCommand, LogsArgs},
     queue, report,
 };
+use arena_tournament::Definition;
 use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
-use kube::{
-    Api, Client,
-    api::{DeleteParams, ListParams, LogParams, PropagationPolicy},
-};
+use kube::{Api, Client, api::LogParams, core::ObjectMeta};
 use referee_cli::{End, usage};
 use referee_core::printable_lines;
 
 use crate::pods;
 
-/// Number of objects that a cluster is asked for at once.
-const PAGE: u32 = 500;
+/// Longest time that is waited for Jobs and pods to be gone: a pod is killed 30 s after it was told to
+/// end.
+const REMOVED_WITHIN: Duration = Duration::from_secs(90);
 /// The most bytes of a container's log that are read.
 const LONGEST_LOG: i64 = 1024 * 1024;
 
@@ -49,6 +53,7 @@ struct Looked {
     settings: Settings,
     jobs: Vec<Job>,
     pods: Vec<Pod>,
+    limits: SeenLimits,
 }
 
 fn settings(args: &ClusterArgs) -> anyhow::Result<Settings> {
@@ -60,59 +65,39 @@ async fn look(args: &ClusterArgs) -> anyhow::Result<Looked> {
     let settings = settings(args)?;
     let client = pods::client().await?;
     let selector = names::selector(&settings);
-    let jobs = all(
-        Api::namespaced(client.clone(), &settings.namespace),
-        &selector,
-    )
-    .await?;
-    let pods = all(
-        Api::namespaced(client.clone(), &settings.namespace),
-        &selector,
-    )
-    .await?;
+    let jobs = Api::namespaced(client.clone(), &settings.namespace);
+    let jobs = cluster(list_all(&jobs, &selector).await)?;
+    let pods = Api::namespaced(client.clone(), &settings.namespace);
+    let pods = cluster(list_all(&pods, &selector).await)?;
+    // Whoever may not read them sees the rest all the same.
+    let limits = SeenLimits::look(&client, &settings, 1).await;
     Ok(Looked {
         client,
         settings,
         jobs,
         pods,
+        limits: limits.unwrap_or_default(),
     })
 }
 
-/// Everything of a kind that a selector selects.
-async fn all<K>(api: Api<K>, selector: &str) -> anyhow::Result<Vec<K>>
-where
-    K: Clone + std::fmt::Debug + serde::de::DeserializeOwned,
-{
-    let mut found = Vec::new();
-    let mut page = ListParams::default().labels(selector).limit(PAGE);
-    loop {
-        let list = match api.list(&page).await {
-            Ok(list) => list,
-            Err(error) => return usage(format!("the cluster: {error}")),
-        };
-        found.extend(list.items);
-        match list.metadata.continue_.filter(|token| !token.is_empty()) {
-            Some(token) => page = page.continue_token(&token),
-            None => return Ok(found),
-        }
-    }
+fn cluster<T>(done: Result<T, impl std::fmt::Display>) -> anyhow::Result<T> {
+    done.or_else(|error| usage(format!("the cluster: {error}")))
 }
 
 impl Looked {
     /// The part of it that is a tournament's.
     fn of(mut self, tournament: &str) -> Self {
-        let is_its = |metadata: &kube::core::ObjectMeta| {
-            let annotations = metadata.annotations.as_ref();
-            let name = annotations.and_then(|all| all.get(names::TOURNAMENT_NAME));
-            name.is_some_and(|name| name == tournament)
-        };
+        let is_its = |metadata: &ObjectMeta| tournament_of(metadata) == Some(tournament);
         self.jobs.retain(|job| is_its(&job.metadata));
         self.pods.retain(|pod| is_its(&pod.metadata));
         self
     }
 
     fn observed(&self) -> ObservedCluster {
-        ObservedCluster::of(&self.jobs, &self.pods)
+        ObservedCluster {
+            limits: self.limits.clone(),
+            ..ObservedCluster::of(&self.jobs, &self.pods)
+        }
     }
 
     fn pods_api(&self) -> Api<Pod> {
@@ -121,7 +106,7 @@ impl Looked {
 }
 
 /// The names of the bots of an object's match, in order of the lineup.
-fn bots(metadata: &kube::core::ObjectMeta) -> Vec<String> {
+fn bots(metadata: &ObjectMeta) -> Vec<String> {
     let annotations = metadata.annotations.as_ref();
     let bots = annotations.and_then(|all| all.get(names::BOTS));
     bots.map_or_else(Vec::new, |bots| bots.lines().map(str::to_owned).collect())
@@ -194,34 +179,42 @@ fn ended(text: &str) -> String {
 }
 
 async fn cancel(args: &ClusterCancelArgs) -> anyhow::Result<End> {
-    let ended = queue::cancel(&args.store, &args.name).await?;
+    match &args.name {
+        Some(name) => {
+            queue::cancel(&args.store, name).await?;
+        }
+        None => cancel_all(args).await?,
+    }
     // The arena does the same when it sees it; it may not be running.
-    let looked = look(&args.cluster).await?.of(&args.name);
-    let jobs: Api<Job> = Api::namespaced(looked.client.clone(), &looked.settings.namespace);
-    let background = DeleteParams {
-        propagation_policy: Some(PropagationPolicy::Background),
-        ..DeleteParams::default()
-    };
-    let ObservedCluster { jobs: seen, pods } = looked.observed();
-    for SeenJob { name, .. } in &seen {
-        removed(jobs.delete(name, &background).await.map(drop))?;
-    }
-    for SeenPod { name, .. } in &pods {
-        removed(looked.pods_api().delete(name, &background).await.map(drop))?;
-    }
-    report::line(&format!(
-        "{} and {} are removed",
-        report::plural(seen.len() as u64, "Job"),
-        report::plural(pods.len() as u64, "pod")
-    ))?;
-    Ok(ended)
+    let (settings, client) = (settings(&args.cluster)?, pods::client().await?);
+    let name = args.name.as_deref();
+    let removed = cluster(remove_all(&client, &settings, name, REMOVED_WITHIN).await)?;
+    pods::report_removed(&removed);
+    Ok(match removed.left.is_empty() {
+        true => End::Done,
+        false => End::No,
+    })
 }
 
-/// Ignores the error that an object is gone: it need not be removed.
-fn removed(done: Result<(), kube::Error>) -> anyhow::Result<()> {
-    match done {
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        Err(error) => usage(format!("the cluster: {error}")),
-        Ok(()) => Ok(()),
+/// Cancels all tournaments of a store that are played on Kubernetes.
+async fn cancel_all(args: &ClusterCancelArgs) -> anyhow::Result<()> {
+    let Some(store) = args.store.open_if_there().await? else {
+        report::note("there is no store here: an arena that runs makes Jobs again");
+        return Ok(());
+    };
+    let mut on_kubernetes = Vec::new();
+    for queued in store.queue().await? {
+        let Some(tournament) = store.tournament(&queued.name).await? else {
+            continue;
+        };
+        // No arena of this version plays those of another one.
+        if Definition::of(&tournament).is_ok_and(|definition| definition.kubernetes.is_some()) {
+            on_kubernetes.push(queued.name);
+        }
     }
+    store.close().await;
+    for name in on_kubernetes {
+        queue::cancel(&args.store, &name).await?;
+    }
+    Ok(())
 }

@@ -22,7 +22,7 @@ pub(crate) async fn status(args: &ClusterStatusArgs) -> anyhow::Result<End> {
     let rows: Vec<[String; 5]> = rows(&looked, &observed);
     report::plain_table(&["match", "bots", "chunks", "pods", "state"], rows)?;
     for trouble in troubles(&looked, &observed) {
-        report::warning(&trouble);
+        report::warning(&trouble.words);
     }
     Ok(End::Done)
 }
@@ -54,23 +54,39 @@ fn rows(looked: &Looked, observed: &ObservedCluster) -> Vec<[String; 5]> {
     jobs.iter().map(row).collect()
 }
 
+/// An obstacle to pods.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Trouble {
+    pub(super) words: String,
+    /// True if it passes when others end.
+    pub(super) is_full: bool,
+}
+
 /// Obstacles to pods.
-pub(super) fn troubles(looked: &Looked, observed: &ObservedCluster) -> Vec<String> {
+pub(super) fn troubles(looked: &Looked, observed: &ObservedCluster) -> Vec<Trouble> {
     let bots_of: BTreeMap<&str, Vec<String>> = (looked.pods.iter())
         .filter_map(|pod| Some((pod.metadata.name.as_deref()?, bots(&pod.metadata))))
         .collect();
-    let mut troubles: Vec<String> = Vec::new();
+    let mut troubles: Vec<Trouble> = Vec::new();
+    let mut add = |is_full: bool, words: String| troubles.push(Trouble { words, is_full });
+    for job in &observed.jobs {
+        if let Some(why) = observed.refusal(job) {
+            let is_full = why.contains("ResourceQuota");
+            add(is_full, format!("a pod of the Job {} {why}", job.name));
+        }
+    }
     for pod in observed.pods.iter().filter(|pod| !pod.is_over()) {
         if let Some(why) = &pod.unschedulable {
-            troubles.push(format!("no node takes the pod {}: {why}", pod.name));
+            let words = format!("no node takes the pod {}: {why}", pod.name);
+            add(pod.waits_for_room(), words);
         }
         for (container, why) in &pod.stuck {
-            troubles.push(format!("{}: {why}", who(container, pod, &bots_of)));
+            add(false, format!("{}: {why}", who(container, pod, &bots_of)));
         }
     }
     for pod in &observed.pods {
         if let Some(said) = &pod.said {
-            troubles.push(format!("the referee of {} failed: {said}", pod.name));
+            add(false, format!("the referee of {} failed: {said}", pod.name));
         }
     }
     troubles.sort();

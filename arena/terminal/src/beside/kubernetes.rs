@@ -15,7 +15,7 @@ pub enum KubernetesCommand {
     Status(ClusterStatusArgs),
     /// What the pods of a tournament have said
     Logs(LogsArgs),
-    /// Cancel a tournament, and remove its Jobs and pods
+    /// Cancel a tournament, or all, and remove its Jobs and pods
     Cancel(ClusterCancelArgs),
     /// Look for what is wrong with a cluster, and say how to mend it
     Doctor(DoctorArgs),
@@ -88,7 +88,13 @@ pub struct LogsArgs {
 #[derive(Args)]
 pub struct ClusterCancelArgs {
     /// The tournament's name.
-    pub name: String,
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub name: Option<String>,
+    /// All tournaments of the store that are played on Kubernetes, and all Jobs and pods of games of
+    /// the namespace, as before it is deleted. Without a store on this machine only these: end the
+    /// arena before, or it makes them again.
+    #[arg(long)]
+    pub all: bool,
     /// Where it is stored.
     #[command(flatten)]
     pub store: StoreAt,
@@ -100,6 +106,10 @@ pub struct ClusterCancelArgs {
 /// A look for what is wrong.
 #[derive(Args)]
 pub struct DoctorArgs {
+    /// Try with two pods of the referee's image whether the network enforces the NetworkPolicies:
+    /// one that may connect to the arena, and one that may not.
+    #[arg(long)]
+    pub probe: bool,
     /// The cluster.
     #[command(flatten)]
     pub cluster: ClusterArgs,

@@ -42,6 +42,10 @@ pub struct ServeArgs {
     /// defaults.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub kubernetes: Option<Option<PathBuf>>,
+    /// When the arena is told to end: remove all Jobs and pods of games, for 20 s at most. Without
+    /// this they stay, and the next arena goes on with them.
+    #[arg(long, requires = "kubernetes")]
+    pub remove: bool,
     /// The store that is played.
     #[command(flatten)]
     pub store: StoreAt,
