@@ -294,7 +294,7 @@ def general(node: Any) -> Any:
         if key == "namespace" and value == NAMESPACE:
             value = Expr("$.Release.Namespace")
         elif key == "image" and isinstance(value, str):
-            (name,) = re.findall(r"^bot-arena/([\w-]+):", value)
+            (name,) = re.findall(r"^localhost/bot-arena/([\w-]+):", value)
             value = Expr(f'include "bot-arena.image" (list $ "{name}")')
         elif key == "imagePullPolicy":
             value = Expr("$.Values.image.pullPolicy")
