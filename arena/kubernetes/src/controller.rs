@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The name of this program where objects say which program has set which of their fields.
-const MANAGER: &str = "bot-arena";
+pub(crate) const MANAGER: &str = "bot-arena";
 /// After a change others follow soon: they are looked at together.
 const SETTLE: Duration = Duration::from_millis(200);
 /// Also where nothing is seen to change, what is to be played may have.

@@ -15,6 +15,7 @@ mod reconcile;
 mod removal;
 mod room;
 mod settings;
+mod status_map;
 mod tournament;
 
 pub use controller::{Controller, ControllerError, TournamentSource, UnixClock};
@@ -24,4 +25,5 @@ pub use quota::{Amounts, SeenQuota};
 pub use reconcile::{Action, ReconcileMemory, Reconciled, reconcile};
 pub use removal::{Removed, list_all, remove_all, tournament_of};
 pub use settings::{LARGEST_SETTINGS, Placing, PullPolicy, Settings, Share};
+pub use status_map::StatusMap;
 pub use tournament::{PodBot, PodImage, PodMatch, PodTournament, WantedTournaments};

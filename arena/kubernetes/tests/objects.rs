@@ -3,10 +3,14 @@
 #![allow(clippy::disallowed_methods, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use arena_kubernetes::{
-    PodBot, PodImage, PodMatch, PodTournament, RefereePod, Settings, bot_pod, job, names, probe_pod,
+    PodBot, PodImage, PodMatch, PodTournament, RefereePod, Settings, StatusMap, bot_pod, job,
+    names, probe_pod,
 };
 use arena_tournament::Isolation;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
@@ -303,4 +307,31 @@ fn the_settings_of_the_deployment_are_settings() {
     let deploy = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/kubernetes");
     look(Path::new(deploy), &mut found);
     assert!(found > 0, "the deployment has settings");
+}
+
+#[tokio::test]
+async fn what_became_of_files_is_applied_as_a_config_map() {
+    let (sent, mut asked) = tokio::sync::mpsc::unbounded_channel();
+    let api = tower::service_fn(move |request: http::Request<kube::client::Body>| {
+        let sent = sent.clone();
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect_bytes().await?;
+            sent.send((parts, body.clone())).unwrap();
+            let answer = kube::client::Body::from(body.to_vec());
+            Ok::<_, kube::Error>(http::Response::new(answer))
+        }
+    });
+    let settings = Settings::default();
+    let map = StatusMap::new(kube::Client::new(api, "elsewhere"), &settings);
+    let lines = BTreeMap::from([("spring.toml".to_owned(), "{}".to_owned())]);
+    map.write(&lines).await.unwrap();
+    let (request, body) = asked.recv().await.unwrap();
+    assert_eq!(request.method, http::Method::PATCH);
+    let path = "/api/v1/namespaces/bot-arena/configmaps/arena-tournaments";
+    assert_eq!(request.uri.path(), path);
+    let query = request.uri.query().unwrap();
+    assert!(query.contains("fieldManager=bot-arena"), "{query}");
+    let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(body["data"], serde_json::json!({ "spring.toml": "{}" }));
 }

@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use arena_dispatch::{
     Examines, Pulse, Replays, ServiceOptions, TournamentOptions, Tournaments, WorkerAccess, serve,
 };
-use arena_kubernetes::Settings;
+use arena_kubernetes::{Settings, StatusMap};
 use arena_store::Store;
 use arena_terminal::{Format, Reporter, beside::ServeArgs, metrics, report, worker_name};
 use arena_tournament::{LEASE, Observer, RunEvent};
@@ -27,6 +27,7 @@ use referee_worker::{Abilities, Stop, WorkerGroup, WorkerIdentity};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    declared::Declared,
     health::{self, Health},
     page::{self, Page},
     pods,
@@ -76,6 +77,7 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
         let (store, tournaments) = (store.clone(), tournaments.clone());
         tokio::spawn(count(store, tournaments, settings, certificates.collect()));
     }
+    let declared = declared(args, &store, settings.as_ref()).await?;
     let cluster = match settings {
         Some(settings) => Some(pods::controller(settings, tournaments.clone(), turns).await?),
         None => None,
@@ -146,7 +148,12 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
             }
         }
     };
-    let (worked, served, ()) = tokio::join!(playing, serving, having_pods);
+    let reading_files = async {
+        if let Some(declared) = &declared {
+            declared.run(&end).await;
+        }
+    };
+    let (worked, served, (), ()) = tokio::join!(playing, serving, having_pods, reading_files);
     if let Some(workers) = local {
         workers.close().await;
     }
@@ -154,11 +161,34 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
         let ended = tokio::task::spawn_blocking(|| page.join()).await?;
         ended.map_err(|_| anyhow::anyhow!("the page's thread has panicked"))??;
     }
-    drop(tournaments);
+    drop((tournaments, declared));
     store.close().await;
     worked?;
     served.context("could not serve")?;
     Ok(End::Interrupted)
+}
+
+/// The folder with files of tournaments, if there is to be one.
+async fn declared(
+    args: &ServeArgs,
+    store: &Store,
+    settings: Option<&Settings>,
+) -> anyhow::Result<Option<Declared>> {
+    let Some(folder) = &args.tournaments else {
+        return Ok(None);
+    };
+    let status = match settings {
+        Some(settings) => Some(StatusMap::new(pods::client().await?, settings)),
+        None => None,
+    };
+    let declared = Declared {
+        folder: folder.clone(),
+        store: store.clone(),
+        schemes: schemes()?,
+        status,
+    };
+    declared.check()?;
+    Ok(Some(declared))
 }
 
 fn tournaments(

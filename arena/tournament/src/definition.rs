@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use arena_ladder::{
@@ -20,7 +20,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     Isolation, OnKubernetes, Setups, TournamentError, error::invalid as usage, setups::openings,
-    suggest::hint,
+    suggest::hint, unix_ms,
 };
 
 /// The deals of a match between any two, if nobody says how many.
@@ -272,6 +272,45 @@ impl Planned {
             toml::from_str(text).or_else(|error| usage(expected_words(&error.to_string())))?;
         let name = file.name.clone().unwrap_or(name);
         file.planned(name, context).await
+    }
+
+    /// Writes it into a store. Nothing of it has been played.
+    ///
+    /// # Errors
+    ///
+    /// There is a tournament of this name; the store fails.
+    pub async fn create(
+        &self,
+        store: &Store,
+        root: Root,
+        reproduction: bool,
+    ) -> Result<Tournament, TournamentError> {
+        let entrants = self.entrants.clone();
+        let now = unix_ms(SystemTime::now());
+        let new = NewTournament {
+            reproduction,
+            ..(self.definition).tournament(&self.name, entrants, root, now)?
+        };
+        Ok(store.create(&new).await?)
+    }
+
+    /// True if a stored tournament was made from the same: the same bots are named, whatever their
+    /// files are now.
+    #[must_use]
+    pub fn is_stored_as(&self, known: &Tournament) -> bool {
+        let is_same = Definition::of(known).is_ok_and(|known| {
+            let readmitted = BTreeMap::new();
+            Definition {
+                readmitted,
+                ..known
+            } == self.definition
+        });
+        let named = |entrant: &NewEntrant| NewEntrant {
+            identity: None,
+            ..entrant.clone()
+        };
+        let (known, own) = (known.entrants.iter(), self.entrants.iter());
+        is_same && known.map(named).eq(own.map(named))
     }
 
     /// Gives it another name than its file does.

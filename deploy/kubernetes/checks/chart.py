@@ -72,6 +72,7 @@ Key = tuple[str, str]
 CONDITIONS = {
     "base": "",
     "cert-manager": "$.Values.certManager.enabled",
+    "declared": "$.Values.declared.enabled",
     "external": "not $.Values.postgres.enabled",
     "gateway": "and $.Values.page.enabled $.Values.page.gateway.enabled",
     "hpa": "$.Values.hpa.enabled",
@@ -158,7 +159,7 @@ VALUES: dict[Key, dict[str, Any]] = {
             "toJson (default $.Values.services.bot.resources $bot.resources)"
         ),
     },
-    ("ResourceQuota", "bot-arena"): {"spec.hard": Expr("toJson $.Values.limits.quota")},
+    ("ResourceQuota", "games"): {"spec.hard": Expr("toJson $.Values.limits.quota")},
     ("LimitRange", "bot-arena"): {
         "spec.limits.0.default": Expr("toJson $.Values.limits.containers.default"),
         "spec.limits.0.defaultRequest": Expr("toJson $.Values.limits.containers.default"),
@@ -203,8 +204,11 @@ PAGE_VALUES = {
     "ARENA_PAGE_NAME": Expr("$.Values.page.host"),
     "ARENA_PAGE_PROXY": Expr('join "," $.Values.page.proxies | quote'),
 }
-# Objects that a component changes, besides adding its own: `VALUES` and `add_page` know how.
+# What a component adds to lists of the arena's container.
+ADDED_TO_THE_ARENA = {"declared": {"args"}, "page": {"env", "ports"}}
+# Objects that a component changes, besides adding its own: `VALUES` and `add_to_the_arena` know how.
 CHANGES = {
+    "declared": {("Deployment", "arena")},
     "gateway": {("Ingress", "arena")},
     "hpa": {("Deployment", "referee")},
     "keda": {("Deployment", "referee")},
@@ -240,23 +244,26 @@ def sources() -> dict[str, dict[Key, Object]]:
         if changed != CHANGES.get(name, set()):
             raise SystemExit(f"components/{name} changes what chart.py does not know: {changed}")
         found[name] = {key: thing for key, thing in after.items() if key not in before}
-        if name == "page":
-            add_page(base["Deployment", "arena"], after["Deployment", "arena"])
+        if name in ADDED_TO_THE_ARENA:
+            before_and_after = (things["Deployment", "arena"] for things in (before, after))
+            add_to_the_arena(base["Deployment", "arena"], name, *before_and_after)
     return found
 
 
-def add_page(arena: Object, arena_with_page: Object) -> None:
-    """Adds to the arena's container what it has with the page alone."""
-    (ours,) = containers(arena["spec"]["template"]["spec"])
-    (theirs,) = containers(arena_with_page["spec"]["template"]["spec"])
-    if {key for key in theirs if theirs[key] != ours[key]} != {"env", "ports"}:
-        raise SystemExit("components/page changes more than variables and ports of the arena")
-    for key in ("env", "ports"):
-        more = [item for item in theirs[key] if item not in ours[key]]
+def add_to_the_arena(base: Object, component: str, before: Object, after: Object) -> None:
+    """Adds to the arena's container what it has with this component alone."""
+    (ours,) = containers(base["spec"]["template"]["spec"])
+    (without,) = containers(before["spec"]["template"]["spec"])
+    (theirs,) = containers(after["spec"]["template"]["spec"])
+    added = ADDED_TO_THE_ARENA[component]
+    if {key for key in theirs if theirs[key] != without[key]} != added:
+        raise SystemExit(f"components/{component} changes more of the arena than {added}")
+    for key in sorted(added):
+        more = [item for item in theirs[key] if item not in without[key]]
         for item in more:
-            if item["name"] in PAGE_VALUES:
+            if isinstance(item, dict) and item["name"] in PAGE_VALUES:
                 item["value"] = PAGE_VALUES[item["name"]]
-        ours[key] = Appended(ours[key], CONDITIONS["page"], more)
+        ours[key] = Appended(ours[key], CONDITIONS[component], more)
 
 
 def put(thing: Object, path: str, value: Any) -> None:

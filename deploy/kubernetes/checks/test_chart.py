@@ -28,6 +28,7 @@ SAME: dict[str, tuple[Object, list[Path]]] = {
     "component-external": (OFF | {"postgres": {"enabled": False}}, []),
     "component-limits": (OFF | {"limits": ON}, []),
     "component-monitoring": (OFF | {"monitoring": ON}, []),
+    "component-declared": (OFF | {"declared": ON}, []),
     "component-page": (OFF | {"page": ON}, []),
     "component-gateway": (OFF | {"page": ON | {"gateway": ON}}, []),
     "component-cert-manager": (OFF | {"certManager": ON}, []),
@@ -66,7 +67,7 @@ def plain(thing: Object) -> Object:
         thing["metadata"].get("labels", {}).pop(label, None)
     if not thing["metadata"].get("labels"):
         thing["metadata"].pop("labels", None)
-    if kind == "ConfigMap" and "kubernetes.toml" in thing["data"]:
+    if kind == "ConfigMap" and "kubernetes.toml" in thing.get("data", {}):
         thing["data"] = settings(thing["data"]["kubernetes.toml"])
     template = pod_template(thing)
     if template is None:
@@ -145,6 +146,7 @@ EVERYTHING: Object = {
     "monitoring": ON | {"labels": {"release": "prometheus"}},
     "page": ON | {"host": "arena.test", "gateway": ON},
     "certManager": ON,
+    "declared": ON,
 }
 
 

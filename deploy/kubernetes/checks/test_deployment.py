@@ -82,7 +82,15 @@ def test_the_namespace_refuses_what_is_not_restricted(things: list[Object]) -> N
 @every
 def test_the_arena_may_do_this_and_nothing_else(things: list[Object]) -> None:
     assert not of_kind(things, "ClusterRole", "ClusterRoleBinding")
-    (role,) = of_kind(things, "Role")
+    role, *more = sorted(of_kind(things, "Role"), key=lambda role: role["metadata"]["name"])
+    assert role["metadata"]["name"] == "arena"
+    for one in more:
+        # The status of the files of components/declared.
+        assert one["metadata"]["name"] == "arena-tournaments"
+        (rule,) = one["rules"]
+        assert rule["resources"] == ["configmaps"]
+        assert rule["resourceNames"] == ["arena-tournaments"]
+        assert rule["verbs"] == ["get", "patch"]
     assert role["rules"] == [
         {
             "apiGroups": ["batch"],
@@ -101,12 +109,14 @@ def test_the_arena_may_do_this_and_nothing_else(things: list[Object]) -> None:
             "verbs": ["get", "list"],
         },
     ]
-    (binding,) = of_kind(things, "RoleBinding")
-    assert binding["roleRef"]["kind"] == "Role"
-    assert binding["roleRef"]["name"] == role["metadata"]["name"]
-    assert binding["subjects"] == [
-        {"kind": "ServiceAccount", "name": "arena", "namespace": "bot-arena"}
-    ]
+    bindings = of_kind(things, "RoleBinding")
+    roles = {binding["roleRef"]["name"] for binding in bindings}
+    assert roles == {one["metadata"]["name"] for one in [role, *more]}
+    for binding in bindings:
+        assert binding["roleRef"]["kind"] == "Role"
+        assert binding["subjects"] == [
+            {"kind": "ServiceAccount", "name": "arena", "namespace": "bot-arena"}
+        ]
 
 
 @every
@@ -120,7 +130,10 @@ def test_only_the_arena_has_a_token(things: list[Object]) -> None:
 @every
 def test_what_pods_name_is_there(things: list[Object], secrets: dict[str, set[str]]) -> None:
     accounts = {thing["metadata"]["name"] for thing in of_kind(things, "ServiceAccount")}
-    maps = {thing["metadata"]["name"]: set(thing["data"]) for thing in of_kind(things, "ConfigMap")}
+    maps = {
+        thing["metadata"]["name"]: set(thing.get("data", {}))
+        for thing in of_kind(things, "ConfigMap")
+    }
     for template in templates(things):
         spec = template["spec"]
         assert spec["serviceAccountName"] in accounts
@@ -488,7 +501,7 @@ def test_settings_are_those_that_the_base_explains() -> None:
     for name in ("kueue", "production", "trial"):
         things = RENDERED[f"overlay-{name}"]
         (data,) = [
-            t["data"] for t in of_kind(things, "ConfigMap") if "kubernetes.toml" in t["data"]
+            t["data"] for t in of_kind(things, "ConfigMap") if "kubernetes.toml" in t.get("data", {})
         ]
         settings = tomllib.loads(data["kubernetes.toml"])
         assert keys_of(settings) <= known

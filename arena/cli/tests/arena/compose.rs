@@ -319,6 +319,34 @@ fn tables_are_the_same_after_kills_and_cuts_and_an_upgrade() {
     }
 }
 
+/// A bot's container is stopped between two games, and started again when it has been missed.
+fn a_bot_that_goes_away_loses_nothing(
+    deployment: &Deployment,
+    play: &dyn Fn(&str),
+    calm: &[Value],
+) {
+    play("away");
+    wait_until("games are played", || {
+        !deployment.results("away").is_empty()
+    });
+    deployment.arena("tournament pause away");
+    let status = || {
+        let status = deployment.arena("tournament status away");
+        status.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    wait_until("it is paused", || status().contains("paused"));
+    let node = deployment.name("node");
+    deployment.docker(&["stop", &node]);
+    deployment.arena("tournament submit away");
+    wait_until_or("it is missed", status, || {
+        status().contains("node, which has been away for 1 minute (unreachable: ")
+    });
+    deployment.docker(&["start", &node]);
+    deployment.wait_until_over("away");
+    assert_eq!(deployment.results("away"), calm);
+    deployment.is_proved("away");
+}
+
 #[test]
 fn a_bot_whose_container_is_killed_loses_the_games_that_it_plays_and_no_other() {
     /// Two workers with two games each.
@@ -330,6 +358,7 @@ fn a_bot_whose_container_is_killed_loses_the_games_that_it_plays_and_no_other() 
     play("calm");
     deployment.wait_until_over("calm");
     let calm = deployment.results("calm");
+    a_bot_that_goes_away_loses_nothing(&deployment, &play, &calm);
     // It may be killed between two games.
     for attempt in 0..5 {
         let name = format!("killed-{attempt}");

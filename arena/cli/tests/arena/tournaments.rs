@@ -19,7 +19,7 @@ use nix::{
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _};
 
-use crate::vocabulary::*;
+use crate::{site::Site, vocabulary::*};
 
 /// A tournament between bots of these SPECs: a, b, c …
 fn cup(game: &str, shape: &str, more: &str, specs: &[&str]) -> String {
@@ -1797,4 +1797,43 @@ fn a_tournament_is_watched_plotted_and_handed_out() {
     );
     let output = arena.run("tournament plot cup --out ratings.svg");
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn tournaments_that_files_of_a_folder_declare_are_queued_once() {
+    let mut site = Site::new();
+    let folder = site.arena.path("declared");
+    fs::create_dir(&folder).unwrap();
+    let declare = |name: &str, deals: u32| {
+        let bots = ["house:random"; 2];
+        site.cup("cup.toml", "othello", &format!("deals = {deals}"), &bots);
+        fs::rename(site.arena.path("cup.toml"), folder.join(name)).unwrap();
+    };
+    declare("spring.toml", 2);
+    fs::write(folder.join("wrong.toml"), "game = \"chess\"").unwrap();
+    fs::write(folder.join("notes.txt"), "no tournament").unwrap();
+    let refused_line = "serve --open --tournaments nowhere";
+    let output = site.command(refused_line).output().unwrap();
+    refused(&output, "expected a folder with files of tournaments");
+    let arena = site.serve("--open --concurrency 2 --tournaments declared");
+    let says = "spring.toml declares spring, which is queued once";
+    wait_until_or(says, || site.log(), || site.log().contains(says));
+    assert!(
+        site.log().contains("wrong.toml is not accepted: "),
+        "{}",
+        site.log()
+    );
+    site.wait_for("spring", "over");
+    assert_eq!(site.progress("spring").0, 4);
+    let stored = |site: &Site| events(&site.run("tournament list --format json")).len();
+    assert_eq!(stored(&site), 1);
+    // The file is another one now. What is stored stays.
+    let bots = ["house:random"; 2];
+    site.cup("declared/spring.toml", "othello", "deals = 3", &bots);
+    site.restart(arena);
+    let says = "the file differs from the tournament of this name";
+    let log = || site.log().replace("\n    ", " ");
+    wait_until_or(says, log, || log().contains(says));
+    assert_eq!(stored(&site), 1);
+    assert_eq!(site.progress("spring").0, 4);
 }

@@ -46,6 +46,9 @@ pub struct ServeArgs {
     /// this they stay, and the next arena goes on with them.
     #[arg(long, requires = "kubernetes")]
     pub remove: bool,
+    /// Queue the tournament of each file *.toml in this folder, once; files that come later too.
+    #[arg(long, value_name = "FOLDER")]
+    pub tournaments: Option<PathBuf>,
     /// The store that is played.
     #[command(flatten)]
     pub store: StoreAt,

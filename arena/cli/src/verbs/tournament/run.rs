@@ -1,10 +1,9 @@
 //! `arena tournament run` and `resume`: play a tournament, from its file or from the store.
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use arena_events::{
@@ -13,13 +12,13 @@ use arena_events::{
     schedule::ScheduleEvent,
 };
 use arena_ladder::{Schedule, ScheduleShape};
-use arena_store::{NewEntrant, NewTournament, Store, StoreError, Tournament, Wish};
+use arena_store::{Store, StoreError, Tournament, Wish};
 use arena_terminal::{
     Format, MetricsAt, MetricsListener, Reporter, StoreAt, logs_of_tournament, secrets::SEED,
 };
 use arena_tournament::{
-    ChangedBot, Context, Definition, On, Plan, Planned, RunEnd, chance, changed_bots, events,
-    parse_limit, run_stored, secret_root, unix_ms,
+    ChangedBot, Context, Definition, On, Plan, Planned, RunEnd, TournamentError, chance,
+    changed_bots, events, parse_limit, run_stored, secret_root,
 };
 use clap::{Args, ValueEnum};
 use referee::BotSandbox;
@@ -232,15 +231,7 @@ impl Run {
 
 /// There is a tournament of this name: what to do.
 pub(super) fn exists(known: &Tournament, planned: &Planned, file: &Path) -> String {
-    let same_definition = Definition::of(known).is_ok_and(|known| {
-        let readmitted = BTreeMap::new();
-        Definition {
-            readmitted,
-            ..known
-        } == planned.definition
-    });
-    let same_entrants = is_same(&known.entrants, &planned.entrants);
-    let differs = match same_definition && same_entrants {
+    let differs = match planned.is_stored_as(known) {
         true => String::new(),
         false => format!(
             "; {} differs from it now, and the stored definition applies",
@@ -254,15 +245,6 @@ pub(super) fn exists(known: &Tournament, planned: &Planned, file: &Path) -> Stri
     )
 }
 
-/// True if the same bots are named, whatever their files are now.
-fn is_same(known: &[NewEntrant], planned: &[NewEntrant]) -> bool {
-    let named = |entrant: &NewEntrant| NewEntrant {
-        identity: None,
-        ..entrant.clone()
-    };
-    known.iter().map(named).eq(planned.iter().map(named))
-}
-
 /// Writes a tournament into the store. Nothing has been played.
 pub(super) async fn create(
     store: &Store,
@@ -270,15 +252,9 @@ pub(super) async fn create(
     root: Root,
     reproduction: bool,
 ) -> anyhow::Result<Tournament> {
-    let entrants = planned.entrants.clone();
-    let now = unix_ms(SystemTime::now());
-    let new = NewTournament {
-        reproduction,
-        ..(planned.definition).tournament(&planned.name, entrants, root, now)?
-    };
-    match store.create(&new).await {
+    match planned.create(store, root, reproduction).await {
         // Somebody was quicker.
-        Err(error @ StoreError::Exists { .. }) => usage(error.to_string()),
+        Err(TournamentError::Store(error @ StoreError::Exists { .. })) => usage(error.to_string()),
         created => Ok(created?),
     }
 }
