@@ -24,6 +24,6 @@ pub use observed::{JobEnd, ObservedCluster, Of, PodPhase, Role, SeenJob, SeenLim
 pub use quota::{Amounts, SeenQuota};
 pub use reconcile::{Action, ReconcileMemory, Reconciled, reconcile};
 pub use removal::{Removed, list_all, remove_all, tournament_of};
-pub use settings::{LARGEST_SETTINGS, Placing, PullPolicy, Settings, Share};
+pub use settings::{LARGEST_SETTINGS, OneBot, Placing, PullPolicy, Settings, Share};
 pub use status_map::StatusMap;
 pub use tournament::{PodBot, PodImage, PodMatch, PodTournament, WantedTournaments};

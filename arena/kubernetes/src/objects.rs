@@ -128,7 +128,8 @@ pub fn bot_pod(
     place: usize,
     referee: &RefereePod,
 ) -> Option<Pod> {
-    let image = of.bots.get(place)?.image.as_ref()?;
+    let bot = of.bots.get(place)?;
+    let image = bot.image.as_ref()?;
     let name = names::bot_pod(&referee.name, place);
     let mut labels = names::labels(settings, &tournament.key, of.number, referee.generation);
     labels.insert(ROLE.to_owned(), BOT.to_owned());
@@ -179,7 +180,7 @@ pub fn bot_pod(
         topology_key: "kubernetes.io/hostname".to_owned(),
         ..PodAffinityTerm::default()
     };
-    let mut volumes = bot_volumes(settings, place).to_vec();
+    let mut volumes = bot_volumes(settings, bot, place).to_vec();
     volumes.push(secret("gate-tls"));
     Some(Pod {
         metadata: ObjectMeta {
@@ -203,7 +204,7 @@ pub fn bot_pod(
             subdomain: Some(BOTS_SERVICE.to_owned()),
             restart_policy: Some("Always".to_owned()),
             containers: vec![
-                bot_container(settings, tournament, image, place, None),
+                bot_container(settings, tournament, bot, image, place, None),
                 gate,
             ],
             volumes: Some(volumes),
@@ -220,10 +221,25 @@ pub fn bot_pod(
                 }),
                 ..Affinity::default()
             }),
-            ..pod(settings)
+            ..pod_of_bot(settings, bot)
         }),
         status: None,
     })
+}
+
+/// The part of the specification that the pod of a bot has.
+fn pod_of_bot(settings: &Settings, bot: &PodBot) -> PodSpec {
+    let every = pod(settings);
+    let Some(one) = settings.bots.get(&bot.name) else {
+        return every;
+    };
+    let mut node_selector = every.node_selector.unwrap_or_default();
+    node_selector.extend(one.node_selector.clone());
+    PodSpec {
+        node_selector: (!node_selector.is_empty()).then_some(node_selector),
+        runtime_class_name: one.runtime_class.clone().or(every.runtime_class_name),
+        ..every
+    }
 }
 
 /// A pod that looks whether it can connect to an address, for which the network has the rules of this
@@ -330,14 +346,14 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
                 .map(|place| mount(&sockets(*place), &seen_by_us(*place))),
         );
         volumes.extend(
-            places
+            images
                 .iter()
-                .flat_map(|place| bot_volumes(settings, *place)),
+                .flat_map(|(place, bot, _)| bot_volumes(settings, bot, *place)),
         );
-        before.extend(images.iter().flat_map(|(place, _, image)| {
+        before.extend(images.iter().flat_map(|(place, bot, image)| {
             [
                 open_socket(settings, *place),
-                bot_container(settings, tournament, image, *place, Some("Always")),
+                bot_container(settings, tournament, bot, image, *place, Some("Always")),
             ]
         }));
     } else if !images.is_empty() {
@@ -398,11 +414,12 @@ fn pod(settings: &Settings) -> PodSpec {
 fn bot_container(
     settings: &Settings,
     tournament: &PodTournament,
+    bot: &PodBot,
     image: &PodImage,
     place: usize,
     restart_policy: Option<&str>,
 ) -> Container {
-    let mut share = settings.bot.clone();
+    let mut share = settings.share_of(&bot.name);
     // What it may add comes on top of what it begins with.
     if let Some(mib) = tournament.memory_mib {
         share.memory = format!("{}Mi", mib + BEGINS_WITH);
@@ -433,7 +450,7 @@ fn bot_container(
             mount(&sockets(place), BOT_SOCKETS),
             mount(&scratch(place), "/tmp"),
         ]),
-        resources: Some(resources(&share)),
+        resources: Some(resources_of(settings, bot, &share)),
         security_context: Some(restricted(bot_user(place))),
         termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
         ..Container::default()
@@ -511,6 +528,19 @@ fn resources(share: &Share) -> ResourceRequirements {
     }
 }
 
+/// The same with what this bot gets besides.
+fn resources_of(settings: &Settings, bot: &PodBot, share: &Share) -> ResourceRequirements {
+    let mut all = resources(share);
+    let one = settings.bots.get(&bot.name);
+    for (name, amount) in one.iter().flat_map(|one| &one.resources) {
+        for amounts in [&mut all.limits, &mut all.requests] {
+            let amounts = amounts.get_or_insert_default();
+            amounts.insert(name.clone(), Quantity(amount.clone()));
+        }
+    }
+    all
+}
+
 /// The rules for pods that fail: a failure that is nobody's fault costs no retry, and where a
 /// referee is refused no retry is of use.
 fn failure_policy() -> PodFailurePolicy {
@@ -555,10 +585,10 @@ fn with_queue(
     labels
 }
 
-fn bot_volumes(settings: &Settings, place: usize) -> [Volume; 2] {
+fn bot_volumes(settings: &Settings, bot: &PodBot, place: usize) -> [Volume; 2] {
     [
         empty(&sockets(place), "1Mi"),
-        empty(&scratch(place), &settings.bot.storage),
+        empty(&scratch(place), &settings.share_of(&bot.name).storage),
     ]
 }
 

@@ -46,6 +46,8 @@ pub struct Settings {
     pub referee: Share,
     /// The share of a bot.
     pub bot: Share,
+    /// What single bots get, by their names in tournaments.
+    pub bots: BTreeMap<String, OneBot>,
     /// The rules for the nodes of pods.
     pub pods: Placing,
 }
@@ -73,6 +75,24 @@ pub struct Share {
     /// Room on the node's disk, as in `64Mi`.
     #[serde(default = "little")]
     pub storage: String,
+}
+
+/// What one bot gets besides, or in place of, what every bot gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OneBot {
+    /// As in [`Share`].
+    pub cpu: Option<String>,
+    /// As in [`Share`]. Where a tournament limits memory, that holds.
+    pub memory: Option<String>,
+    /// As in [`Share`].
+    pub storage: Option<String>,
+    /// Further resources, as in `"nvidia.com/gpu" = "1"`.
+    pub resources: BTreeMap<String, String>,
+    /// Labels that its node must have besides, where it has a pod of its own.
+    pub node_selector: BTreeMap<String, String>,
+    /// The runtime class of its pod, where it has one of its own.
+    pub runtime_class: Option<String>,
 }
 
 /// The rules for the nodes of pods.
@@ -121,6 +141,7 @@ impl Default for Settings {
                 memory: "512Mi".to_owned(),
                 storage: little(),
             },
+            bots: BTreeMap::new(),
             pods: Placing::default(),
         }
     }
@@ -160,6 +181,19 @@ impl Settings {
         (fit as u64).clamp(1, MOST)
     }
 
+    /// The share of a bot of this name.
+    pub(crate) fn share_of(&self, bot: &str) -> Share {
+        let every = self.bot.clone();
+        let Some(one) = self.bots.get(bot) else {
+            return every;
+        };
+        Share {
+            cpu: one.cpu.clone().unwrap_or(every.cpu),
+            memory: one.memory.clone().unwrap_or(every.memory),
+            storage: one.storage.clone().unwrap_or(every.storage),
+        }
+    }
+
     fn check(&self) -> Result<(), String> {
         for (what, name) in [
             ("namespace", &self.namespace),
@@ -188,21 +222,32 @@ impl Settings {
                 return Err(format!("{what}: expected 1 to {most}, found {number}"));
             }
         }
-        for (what, share) in [("referee", &self.referee), ("bot", &self.bot)] {
-            for (part, amount) in [
-                ("cpu", &share.cpu),
-                ("memory", &share.memory),
-                ("storage", &share.storage),
-            ] {
-                if !is_quantity(amount) {
-                    return Err(format!(
-                        "{what}.{part}: expected an amount as Kubernetes has it, as in 1, 500m or \
-                         256Mi, found \"{amount}\""
-                    ));
-                }
+        check_share("referee", &self.referee)?;
+        check_share("bot", &self.bot)?;
+        for (name, one) in &self.bots {
+            let what = format!("bots.{name}");
+            check_share(&what, &self.share_of(name))?;
+            for (resource, amount) in &one.resources {
+                check_amount(&format!("{what}.resources.\"{resource}\""), amount)?;
             }
         }
         Ok(())
+    }
+}
+
+fn check_share(what: &str, share: &Share) -> Result<(), String> {
+    check_amount(&format!("{what}.cpu"), &share.cpu)?;
+    check_amount(&format!("{what}.memory"), &share.memory)?;
+    check_amount(&format!("{what}.storage"), &share.storage)
+}
+
+fn check_amount(what: &str, amount: &str) -> Result<(), String> {
+    match is_quantity(amount) {
+        true => Ok(()),
+        false => Err(format!(
+            "{what}: expected an amount as Kubernetes has it, as in 1, 500m or 256Mi, found \
+             \"{amount}\""
+        )),
     }
 }
 
@@ -242,6 +287,15 @@ mod tests {
                 "[bot]\ncpu = \"one\"\nmemory = \"1Gi\"",
                 "bot.cpu: expected an amount",
             ),
+            (
+                "[bots.deep]\nmemory = \"much\"",
+                "bots.deep.memory: expected an amount",
+            ),
+            (
+                "[bots.deep.resources]\n\"nvidia.com/gpu\" = \"one\"",
+                "bots.deep.resources.\"nvidia.com/gpu\": expected an amount",
+            ),
+            ("[bots.deep]\ngpu = 1", "unknown field `gpu`"),
             ("que = \"x\"", "unknown field `que`"),
             ("image_pull_policy = \"never\"", "unknown variant `never`"),
         ] {

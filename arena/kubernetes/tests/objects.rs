@@ -309,6 +309,73 @@ fn the_settings_of_the_deployment_are_settings() {
     assert!(found > 0, "the deployment has settings");
 }
 
+#[test]
+fn a_single_bot_gets_what_the_settings_give_it_and_its_referee_does_not() {
+    let settings = Settings::parse(
+        r#"
+        [pods]
+        node_selector = { pool = "games" }
+        runtime_class = "gvisor"
+        [bots."bot.0"]
+        cpu = "4"
+        storage = "1Gi"
+        resources = { "nvidia.com/gpu" = "1" }
+        node_selector = { accelerator = "l4" }
+        runtime_class = "nvidia"
+        "#,
+    );
+    let settings = settings.unwrap();
+    let tournament = tournament(Isolation::Pod, 3);
+    let of = &tournament.matches[0];
+    let [first, second] = [0, 1].map(|place| {
+        let pod = bot_pod(&settings, &tournament, of, place, &referee());
+        pod.unwrap().spec.unwrap()
+    });
+    let amount = |pod: &PodSpec, name: &str| {
+        let bot = pod.containers[0].resources.as_ref().unwrap();
+        assert_eq!(bot.limits, bot.requests);
+        let amount = bot.limits.as_ref().unwrap().get(name);
+        amount.map(|amount| amount.0.clone())
+    };
+    let gpu = "nvidia.com/gpu";
+    assert_eq!(amount(&first, "cpu").as_deref(), Some("4"));
+    assert_eq!(amount(&first, "memory").as_deref(), Some("512Mi"));
+    assert_eq!(amount(&first, "ephemeral-storage").as_deref(), Some("1Gi"));
+    assert_eq!(amount(&first, gpu).as_deref(), Some("1"));
+    assert_eq!(amount(&second, "cpu").as_deref(), Some("1"));
+    assert_eq!(amount(&second, gpu), None);
+    let nodes = |pod: &PodSpec| {
+        pod.node_selector
+            .clone()
+            .unwrap()
+            .into_keys()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(nodes(&first), ["accelerator", "pool"]);
+    assert_eq!(nodes(&second), ["pool"]);
+    let runtimes = [&first, &second].map(|pod| pod.runtime_class_name.as_deref());
+    assert_eq!(runtimes, [Some("nvidia"), Some("gvisor")]);
+    // The gate beside it gets what gates get.
+    let gate = first.containers[1].resources.as_ref().unwrap();
+    assert!(!gate.limits.as_ref().unwrap().contains_key(gpu));
+    let scratch = first
+        .volumes
+        .iter()
+        .flatten()
+        .find(|one| one.name == "scratch-0");
+    let scratch = scratch.unwrap().empty_dir.as_ref().unwrap();
+    assert_eq!(scratch.size_limit.as_ref().unwrap().0, "1Gi");
+    let needs = game_needs(&settings, &tournament, of);
+    assert_eq!(needs["requests.nvidia.com/gpu"], 1000);
+    let referee = job(&settings, &tournament, of, 1)
+        .spec
+        .unwrap()
+        .template
+        .spec
+        .unwrap();
+    assert_eq!(nodes(&referee), ["pool"]);
+}
+
 #[tokio::test]
 async fn what_became_of_files_is_applied_as_a_config_map() {
     let (sent, mut asked) = tokio::sync::mpsc::unbounded_channel();

@@ -94,7 +94,7 @@ def settings(text: str) -> Object:
 def known() -> Object:
     """The lines of kubernetes.toml, as the base explains them."""
     text = (HERE / "base/kubernetes.toml").read_text()
-    lines = re.findall(r"^# (\[\w+\]|\w+ = .*)$", text, re.MULTILINE)
+    lines = re.findall(r"^# (\[[\w.]+\]|\w+ = .*)$", text, re.MULTILINE)
     return tomllib.loads("\n".join(lines))
 
 
