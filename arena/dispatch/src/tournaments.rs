@@ -579,6 +579,20 @@ impl<S: Storage> Tournaments<S> {
             .collect()
     }
 
+    /// The bots that are away, by tournament and name.
+    #[must_use]
+    pub fn away(&self) -> BTreeSet<(String, String)> {
+        let all = self.all();
+        let away = all.iter().flat_map(|running| {
+            let away = running.dispatcher.away().into_iter();
+            away.map(|away| {
+                let bot = running.dispatcher.plan().name(away.entrant);
+                (running.name.clone(), bot.to_owned())
+            })
+        });
+        away.collect()
+    }
+
     /// The tournaments that are played by pods which are made for them, the highest priority
     /// first; nothing where it is not known yet what is to be played. `games` says how many games
     /// a chunk is to have, and `most` how many matches of each are told.

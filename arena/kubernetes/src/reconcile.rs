@@ -14,6 +14,7 @@ use crate::{
     observed::{ObservedCluster, Of, PodPhase, Role, SeenJob, SeenPod},
     quota::{self, Amounts},
     room::{Place, Room, RoomMemory, Shrunk},
+    tournament::GameSize,
 };
 
 /// The pause after a Job that failed, in seconds; it doubles with each.
@@ -259,33 +260,37 @@ impl<'a> SeenTournament<'a> {
         unneeded.filter_map(|job| stopped(job)).collect()
     }
 
-    /// The amounts that a game needs, by the number of its bots that are images.
-    fn needs(&self) -> BTreeMap<usize, Amounts> {
+    /// The amounts that games need.
+    fn needs(&self) -> BTreeMap<GameSize, Amounts> {
         let mut needs = BTreeMap::new();
         for of in &self.tournament.matches {
             needs
-                .entry(of.images())
+                .entry(of.size(self.at.settings))
                 .or_insert_with(|| objects::game_needs(self.at.settings, self.tournament, of));
         }
         needs
     }
 
     /// Holds matches back that need more for one game than a quota allows, and says so.
-    fn too_large(&self, needs: &BTreeMap<usize, Amounts>, held: &mut BTreeSet<u32>) -> Vec<String> {
+    fn too_large(
+        &self,
+        needs: &BTreeMap<GameSize, Amounts>,
+        held: &mut BTreeSet<u32>,
+    ) -> Vec<String> {
         let mut troubles = Vec::new();
         for quota in &self.at.observed.limits.quotas {
-            for (bots, needs) in needs {
+            for (size, needs) in needs {
                 let Some(impossible) = quota.impossible(needs) else {
                     continue;
                 };
                 let too_large = self.tournament.matches.iter();
-                let too_large = too_large.filter(|of| of.images() == *bots);
+                let too_large = too_large.filter(|of| of.size(self.at.settings) == *size);
                 held.extend(too_large.map(|of| of.number));
                 troubles.push(format!(
                     "the ResourceQuota {} is too small for a game, which is a referee and bots \
-                     ({bots} of them are images): {impossible}; make it larger, or [referee] and \
-                     [bot] smaller in the settings of the arena",
-                    quota.name
+                     ({} of them are images): {impossible}; make it larger, or [referee], \
+                     [bot] and [bots] smaller in the settings of the arena",
+                    quota.name, size.images
                 ));
             }
         }
@@ -296,7 +301,7 @@ impl<'a> SeenTournament<'a> {
     fn raise_jobs(
         &self,
         held: &BTreeSet<u32>,
-        needs: &BTreeMap<usize, Amounts>,
+        needs: &BTreeMap<GameSize, Amounts>,
         room: &mut Room<'_>,
         outcome: &mut ReconciledTournament,
     ) {
@@ -315,7 +320,7 @@ impl<'a> SeenTournament<'a> {
             let most = most.min(job.completions - job.succeeded);
             let mut parallelism = before;
             while parallelism < most
-                && let Some(needs) = needs.get(&of.images())
+                && let Some(needs) = needs.get(&of.size(self.at.settings))
             {
                 match room.take(needs) {
                     Place::Taken => parallelism += 1,
@@ -340,7 +345,7 @@ impl<'a> SeenTournament<'a> {
     fn make_jobs(
         &self,
         held: &BTreeSet<u32>,
-        needs: &BTreeMap<usize, Amounts>,
+        needs: &BTreeMap<GameSize, Amounts>,
         memory: &mut ReconcileMemory,
         room: &mut Room<'_>,
         outcome: &mut ReconciledTournament,
@@ -384,7 +389,7 @@ impl<'a> SeenTournament<'a> {
                 continue;
             }
             if self.tournament.isolation == Isolation::Pod
-                && let Some(needs) = needs.get(&of.images())
+                && let Some(needs) = needs.get(&of.size(self.at.settings))
             {
                 match room.take(needs) {
                     Place::Taken => {}

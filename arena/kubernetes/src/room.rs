@@ -12,6 +12,7 @@ use crate::{
     objects::game_needs,
     observed::{ObservedCluster, Of, Role, SeenJob, SeenPod},
     quota::{self, Amounts, SeenQuota},
+    tournament::GameSize,
 };
 
 /// For each so many referees that have their bots, one more may be without.
@@ -147,12 +148,13 @@ impl<'a> Room<'a> {
         }
         memory.fitted = memory.fitted.max(playing);
         let by_share = (playing / WITH_BOTS_FOR_ONE_WITHOUT).max(1);
-        let shrunk = memory.shrink(&jobs, &lacking, by_share, playing, now);
+        let (shrunk, starved) = memory.shrink(&jobs, &lacking, by_share, playing, now);
         let most = match now < memory.cramped_until {
             true => by_share,
             false => by_share.max(settings.pending_referees as usize),
         };
-        let by_turn = most.saturating_sub(promised.saturating_sub(playing));
+        // One that may never get its bots, as where no node fits them, keeps nobody else waiting.
+        let by_turn = most.saturating_sub(promised.saturating_sub(playing + starved));
         let room = Self {
             free: by_turn.max(memory.fitted.saturating_sub(promised)),
             memory,
@@ -216,7 +218,8 @@ impl RoomMemory {
     }
 
     /// The Jobs of half of the referees that have lacked bots for long, where these are too many:
-    /// the others get the room. Those that were made last give way.
+    /// the others get the room. Those that were made last give way. Gives the number of those that
+    /// have lacked bots for long and stay, too.
     fn shrink<'b>(
         &mut self,
         jobs: &[&'b SeenJob],
@@ -224,7 +227,7 @@ impl RoomMemory {
         most: usize,
         playing: usize,
         now: i64,
-    ) -> Vec<Shrunk<'b>> {
+    ) -> (Vec<Shrunk<'b>>, usize) {
         let names: BTreeSet<&str> = lacking.iter().map(|pod| &*pod.name).collect();
         self.lacking.retain(|name, _| names.contains(&**name));
         for name in names {
@@ -236,7 +239,7 @@ impl RoomMemory {
         };
         let mut starved: Vec<&&SeenPod> = lacking.iter().filter(is_starved).collect();
         if starved.len() <= most {
-            return Vec::new();
+            return (Vec::new(), starved.len());
         }
         starved.sort_by_key(|pod| std::cmp::Reverse((pod.since, &pod.name)));
         starved.truncate((starved.len() - most).div_ceil(2));
@@ -256,7 +259,7 @@ impl RoomMemory {
             let parallelism = (now - fewer.get(&job.of)?).max(0);
             Some(Shrunk { job, parallelism })
         });
-        shrunk.collect()
+        (shrunk.collect(), 0)
     }
 }
 
@@ -268,11 +271,10 @@ fn matches_apart(
     let tournaments = wanted.tournaments.iter();
     let apart = tournaments.filter(|one| one.isolation == Isolation::Pod);
     let matches = apart.flat_map(|tournament| {
-        // It depends on their number alone.
-        let mut known: BTreeMap<usize, Amounts> = BTreeMap::new();
+        let mut known: BTreeMap<GameSize, Amounts> = BTreeMap::new();
         tournament.matches.iter().map(move |of| {
             let bots = of.images();
-            let needs = known.entry(bots);
+            let needs = known.entry(of.size(settings));
             let needs = needs.or_insert_with(|| game_needs(settings, tournament, of));
             let apart = Apart {
                 bots,

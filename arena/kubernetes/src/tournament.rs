@@ -46,6 +46,15 @@ pub struct PodMatch {
     pub chunks: u64,
 }
 
+/// All that the amounts of a game depend on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct GameSize {
+    /// Number of its bots that are images.
+    pub(crate) images: usize,
+    /// The names of the bots to which the settings give amounts of their own.
+    named: Vec<String>,
+}
+
 /// A bot of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodBot {
@@ -94,6 +103,16 @@ impl PodMatch {
             number: open.matchup,
             bots: open.bots.iter().map(PodBot::of).collect(),
             chunks: open.chunks,
+        }
+    }
+
+    /// All that the amounts of one of its games depend on.
+    pub(crate) fn size(&self, settings: &Settings) -> GameSize {
+        let names = self.bots.iter().map(|bot| &bot.name);
+        let named = names.filter(|name| settings.bots.contains_key(*name));
+        GameSize {
+            images: self.images(),
+            named: named.cloned().collect(),
         }
     }
 

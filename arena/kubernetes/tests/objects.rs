@@ -9,8 +9,8 @@ use std::{
 };
 
 use arena_kubernetes::{
-    PodBot, PodImage, PodMatch, PodTournament, RefereePod, Settings, StatusMap, bot_pod, job,
-    names, probe_pod,
+    PodBot, PodImage, PodMatch, PodTournament, RefereePod, Settings, StatusMap, bot_pod,
+    game_needs, job, names, probe_pod,
 };
 use arena_tournament::Isolation;
 use k8s_openapi::api::core::v1::{Container, PodSpec};

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, io, path::PathBuf, time::Duration};
 
 use anyhow::Context as _;
 use arena_kubernetes::StatusMap;
-use arena_store::{Store, Tournament, Wish};
+use arena_store::{Store, Tournament, TournamentState, Wish};
 use arena_terminal::report;
 use arena_tournament::{Context, Planned, TournamentError, events, secret_root};
 use referee_bots::Schemes;
@@ -62,21 +62,24 @@ impl Declared {
     /// Looks at the folder until it is stopped.
     pub(crate) async fn run(&self, stop: &CancellationToken) {
         let mut told = BTreeMap::new();
-        let mut is_written = false;
+        let mut written = None;
         loop {
             match self.look().await {
                 Ok(seen) => {
                     tell(&told, &seen);
-                    is_written &= seen == told;
                     told = seen;
+                    if written.as_ref() != Some(&told)
+                        && let Some(status) = &self.status
+                    {
+                        match status.write(&in_json(&told)).await {
+                            Ok(()) => written = Some(told.clone()),
+                            Err(error) => {
+                                tracing::warn!(%error, "could not write what became of files");
+                            }
+                        }
+                    }
                 }
                 Err(error) => tracing::warn!("the files of tournaments: {error:#}"),
-            }
-            if !is_written && let Some(status) = &self.status {
-                match status.write(&in_json(&told)).await {
-                    Ok(()) => is_written = true,
-                    Err(error) => tracing::warn!(%error, "could not write what became of files"),
-                }
             }
             tokio::select! {
                 () = stop.cancelled() => break,
@@ -132,13 +135,21 @@ impl Declared {
     async fn declare(&self, planned: &Planned) -> anyhow::Result<FileStatus> {
         let stored = match self.store.tournament(&planned.name).await? {
             Some(stored) => stored,
-            None => {
-                let made = planned.create(&self.store, secret_root()?, false).await?;
-                self.store.set_wish(made.id, Some(Wish::Play)).await?;
-                self.store.tournament(&planned.name).await?.unwrap_or(made)
-            }
+            None => planned.create(&self.store, secret_root()?, false).await?,
         };
         let accepted = planned.is_stored_as(&stored);
+        // It was made just now, or by a process that has ended before it could ask for it.
+        let is_new = stored.state == TournamentState::Created && stored.wish.is_none();
+        let stored = match accepted && is_new {
+            true => {
+                self.store.set_wish(stored.id, Some(Wish::Play)).await?;
+                self.store
+                    .tournament(&planned.name)
+                    .await?
+                    .unwrap_or(stored)
+            }
+            false => stored,
+        };
         let message = match accepted {
             true => stored.waits.clone(),
             false => Some(

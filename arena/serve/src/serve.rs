@@ -323,9 +323,11 @@ async fn count(
     certificates: Vec<PathBuf>,
 ) {
     let mut known = BTreeSet::new();
+    let mut away = BTreeSet::new();
     loop {
         tokio::time::sleep(Duration::from_secs(2)).await;
         metrics::certificates(&certificates);
+        metrics::all_away(tournaments.away(), &mut away);
         metrics::left(&pods::chunks_left(&settings, &tournaments), &mut known);
         match store.sessions().await {
             Ok(sessions) => metrics::workers(&sessions),

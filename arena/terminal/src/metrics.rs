@@ -150,6 +150,18 @@ pub fn certificates(files: &[PathBuf]) {
     }
 }
 
+/// Records which bots of the tournaments that are being played are away. `before` has those that
+/// were.
+pub fn all_away(away: BTreeSet<(String, String)>, before: &mut BTreeSet<(String, String)>) {
+    for (tournament, bot) in before.difference(&away) {
+        self::away(Some(tournament), bot, false);
+    }
+    for (tournament, bot) in &away {
+        self::away(Some(tournament), bot, true);
+    }
+    *before = away;
+}
+
 /// A bot of a tournament is away, or has come back.
 pub fn away(tournament: Option<&str>, bot: &str, is_away: bool) {
     let labels = [

@@ -105,7 +105,9 @@ impl MissingModule {
 
     /// The file of the module in a folder of modules, if it has one there.
     fn file_in(&self, folder: &Path) -> Option<PathBuf> {
-        let mut ends = modules_of(self.language)?.files.iter();
+        // A name alone is no file of data.
+        let is_code = |end: &&&str| self.is_path() || !matches!(**end, "" | ".json" | ".node");
+        let mut ends = modules_of(self.language)?.files.iter().filter(is_code);
         ends.find_map(|end| {
             let file = folder.join(format!("{}{end}", self.path));
             file.is_file().then_some(file)
@@ -263,7 +265,11 @@ fn in_packages(start: &Start, missing: &MissingModule) -> Option<ModulePlace> {
     let mut folders = Vec::new();
     for place in packages::places_of(start, missing.language) {
         let below = modules.below.iter();
-        for folder in below.flat_map(|below| below_each(&place.path, below)) {
+        let below = below.flat_map(|below| below_each(&place.path, below));
+        // Other folders there are parts of names.
+        let is_looked_into =
+            |folder: &PathBuf| !is_named_alone || *folder == place.path || is_of_version(folder);
+        for folder in below.filter(is_looked_into) {
             let named = if is_named_alone { &place.path } else { &folder };
             folders.push((named.clone(), folder));
         }
@@ -279,6 +285,13 @@ fn in_packages(start: &Start, missing: &MissingModule) -> Option<ModulePlace> {
         .into_iter()
         .find(|(_, folder)| missing.is_in(folder));
     Some(found.map_or(ModulePlace::Nowhere, |(place, _)| ModulePlace::Other(place)))
+}
+
+/// True of a folder that Perl has for one version or one kind of machine: `5.36.0`,
+/// `x86_64-linux-gnu-thread-multi`.
+fn is_of_version(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with(|c: char| c.is_ascii_digit()) || name.contains("-linux")
 }
 
 /// The paths below a folder that match, where a `*` is any name.

@@ -23,7 +23,7 @@ use crate::{
     Abilities, Dispatch, Games, LeasedGame, Stop, WorkError,
     lease::{
         Assignment, GameKey, GameReport, GiveBack, Lease, LeaseReply, LeaseRequest, LiveUpdate,
-        Scope, SessionId,
+        ReportReply, Scope, SessionId,
     },
 };
 
@@ -312,8 +312,11 @@ impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
             summary,
             record,
         };
-        self.worker.dispatch.report(report).await?;
-        self.reported.fetch_add(1, Ordering::Relaxed);
+        let reply = self.worker.dispatch.report(report).await?;
+        // Nothing was played of a game whose bot is away.
+        if reply != ReportReply::Away {
+            self.reported.fetch_add(1, Ordering::Relaxed);
+        }
         Ok(())
     }
 

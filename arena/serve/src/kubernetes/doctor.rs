@@ -127,7 +127,8 @@ pub(crate) async fn doctor(args: &DoctorArgs) -> anyhow::Result<End> {
             Ok(true) => {}
             Ok(false) => findings.wrong(
                 &format!("you may not {verb} {resource} in {namespace}"),
-                "if you run as the arena does: apply deploy/kubernetes/base, which has its rights",
+                "if you run as the arena does: apply deploy/kubernetes/base (or `helm upgrade`), which has \
+                 its rights",
             )?,
             Err(error) => findings.unknown(&what, &error)?,
         }
@@ -145,7 +146,7 @@ pub(crate) async fn doctor(args: &DoctorArgs) -> anyhow::Result<End> {
             "Secret",
             name,
             there,
-            "deploy/kubernetes/setup.sh makes it",
+            "deploy/kubernetes/setup.sh makes it, or cert-manager (`kubectl get certificates`)",
         )?;
     }
     for name in ["arena", "bots"] {
@@ -155,7 +156,7 @@ pub(crate) async fn doctor(args: &DoctorArgs) -> anyhow::Result<End> {
             "Service",
             name,
             there,
-            "apply deploy/kubernetes/base",
+            "apply deploy/kubernetes/base, or `helm upgrade`",
         )?;
     }
     let name = &settings.service_account;
@@ -165,7 +166,7 @@ pub(crate) async fn doctor(args: &DoctorArgs) -> anyhow::Result<End> {
         "ServiceAccount",
         name,
         there,
-        "apply deploy/kubernetes/base",
+        "apply deploy/kubernetes/base, or `helm upgrade`",
     )?;
     policies(&client, namespace, &mut findings).await?;
     if args.probe {
@@ -281,7 +282,8 @@ async fn policies(client: &Client, namespace: &str, findings: &mut Findings) -> 
     for name in ["default-deny", "arena", "referees", "bots"] {
         let there = policies.get_metadata_opt(name).await;
         let there = there.map(|found| found.is_some());
-        let mend = "apply deploy/kubernetes/base; without it a bot may reach what it likes";
+        let mend = "apply deploy/kubernetes/base (or `helm upgrade`); without it a bot may reach what it \
+                    likes";
         there_is(findings, "NetworkPolicy", name, there, mend)?;
     }
     Ok(())
@@ -418,6 +420,21 @@ async fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What a line of a log says: containers log JSON.
+fn message(line: &str) -> String {
+    let read: Option<serde_json::Value> = serde_json::from_str(line).ok();
+    let fields = read.as_ref().and_then(|read| read["fields"].as_object());
+    let Some(message) = fields.and_then(|fields| fields.get("message")?.as_str()) else {
+        return line.to_owned();
+    };
+    let others = fields.into_iter().flatten();
+    let others = others.filter_map(|(name, value)| {
+        let value = value.as_str().filter(|_| name != "message")?;
+        Some(format!("; {name}: {value}"))
+    });
+    message.to_owned() + &others.collect::<String>()
+}
+
 /// Referees that run and have not joined the arena for longer than that takes: those whose bots' pods
 /// do not run yet, with how many do, and the others, with the last line that each has written.
 async fn late_referees(
@@ -446,7 +463,7 @@ async fn late_referees(
         let Ok(log) = looked.pods_api().logs(&pod.name, &wanted).await else {
             continue;
         };
-        let said = printable_lines(log.trim());
+        let said = printable_lines(&message(log.trim()));
         let (wanted, running) = bots_of(pod, looked, observed);
         if said.contains(WAITING_FOR_BOTS) && running < wanted {
             let bots = format!("{running} of {wanted} run");

@@ -43,8 +43,14 @@ struct ServiceBot {
 struct Absence {
     since: Instant,
     why: String,
-    /// The chunk with which it is tried.
-    trial: Option<ChunkId>,
+    /// The chunk with which it is tried, and since when.
+    trial: Option<(ChunkId, Instant)>,
+}
+
+impl Absence {
+    fn is_tried_with(&self, chunk: ChunkId) -> bool {
+        self.trial.is_some_and(|(trial, _)| trial == chunk)
+    }
 }
 
 /// A bot that is away.
@@ -92,8 +98,14 @@ impl Services {
         }
     }
 
-    /// Takes down that nothing answered at the address of a bot.
-    pub(crate) fn absent(&mut self, entrant: Entrant, why: &str, now: Instant) -> Absent {
+    /// Takes down that nothing answered at the address of a bot, for a game of this chunk.
+    pub(crate) fn absent(
+        &mut self,
+        entrant: Entrant,
+        why: &str,
+        chunk: ChunkId,
+        now: Instant,
+    ) -> Absent {
         let limit = self.limit;
         let Some(bot) = self.bots.get_mut(&entrant) else {
             return Absent::Counts;
@@ -101,8 +113,10 @@ impl Services {
         if !bot.has_answered || bot.left(limit, now).is_zero() {
             return Absent::Counts;
         }
-        let is_tried = bot.away.as_ref().is_none_or(|away| away.trial.is_some());
-        if is_tried {
+        // What an earlier chunk says is no news.
+        let away = bot.away.as_ref();
+        let is_news = away.is_none_or(|away| away.is_tried_with(chunk));
+        if is_news {
             let was_long_ago = |at: Instant| now.saturating_duration_since(at) > LONGEST_PAUSE;
             if bot.not_before.is_none_or(was_long_ago) {
                 bot.pause = FIRST_PAUSE;
@@ -112,7 +126,9 @@ impl Services {
         }
         match &mut bot.away {
             Some(away) => {
-                away.trial = None;
+                if is_news {
+                    away.trial = None;
+                }
                 Absent::Still
             }
             None => {
@@ -148,11 +164,11 @@ impl Services {
     }
 
     /// Takes down that a chunk is leased: a bot that is away is tried with it.
-    pub(crate) fn leased(&mut self, chunk: &Chunk) {
+    pub(crate) fn leased(&mut self, chunk: &Chunk, now: Instant) {
         for who in chunk.lineup.iter().flatten() {
             let bot = self.bots.get_mut(who);
             if let Some(away) = bot.and_then(|bot| bot.away.as_mut()) {
-                away.trial = Some(chunk.id);
+                away.trial = Some((chunk.id, now));
             }
         }
     }
@@ -161,7 +177,7 @@ impl Services {
     pub(crate) fn ended(&mut self, chunk: ChunkId) {
         for bot in self.bots.values_mut() {
             if let Some(away) = &mut bot.away
-                && away.trial == Some(chunk)
+                && away.is_tried_with(chunk)
             {
                 away.trial = None;
             }
@@ -175,7 +191,7 @@ impl Services {
             let bot = self.bots.get(who);
             let is_away = |bot: &ServiceBot| {
                 let away = bot.away.as_ref();
-                away.is_some_and(|away| away.trial != Some(chunk.id))
+                away.is_some_and(|away| !away.is_tried_with(chunk.id))
                     && !bot.left(self.limit, now).is_zero()
             };
             bot.is_some_and(is_away)
@@ -184,11 +200,22 @@ impl Services {
 
     /// The time at which more may be given out than now.
     pub(crate) fn next_trial(&self, now: Instant) -> Option<Instant> {
-        let waiting = self.bots.values().filter_map(|bot| {
+        let waiting = self.bots.values().flat_map(|bot| {
             let ends = bot.away.as_ref().map(|_| now + bot.left(self.limit, now));
-            [bot.not_before, ends].into_iter().flatten().min()
+            [bot.not_before, ends]
         });
-        waiting.filter(|at| *at > now).min()
+        waiting.flatten().filter(|at| *at > now).min()
+    }
+
+    /// True if chunks of this lineup wait for a bot, whatever time it is.
+    pub(crate) fn is_away(&self, lineup: &Lineup) -> bool {
+        let mut bots = lineup.iter().flatten().filter_map(|who| self.bots.get(who));
+        bots.any(|bot| bot.away.is_some())
+    }
+
+    /// True if any bot is away.
+    pub(crate) fn are_away(&self) -> bool {
+        self.bots.values().any(|bot| bot.away.is_some())
     }
 
     /// The bots that are away and are waited for.
@@ -208,10 +235,12 @@ impl Services {
 }
 
 impl ServiceBot {
-    /// How long it may still be away.
+    /// How long it may still be away. While it is tried, it may have been back since then.
     fn left(&self, limit: Duration, now: Instant) -> Duration {
-        let away = self.away.as_ref();
-        let away = away.map(|away| now.saturating_duration_since(away.since));
+        let away = self.away.as_ref().map(|away| {
+            let until = away.trial.map_or(now, |(_, since)| since);
+            until.saturating_duration_since(away.since)
+        });
         limit.saturating_sub(self.spent + away.unwrap_or_default())
     }
 }
@@ -256,12 +285,21 @@ mod tests {
         let mut services = services();
         let now = Instant::now();
         let program = Entrant::new(0);
-        assert_eq!(services.absent(program, "", now), Absent::Counts);
-        assert_eq!(services.absent(OTHER, "", now), Absent::Counts);
+        assert_eq!(
+            services.absent(program, "", chunk(0).id, now),
+            Absent::Counts
+        );
+        assert_eq!(services.absent(OTHER, "", chunk(0).id, now), Absent::Counts);
         assert_eq!(services.answered(OTHER, now), None);
-        assert_eq!(services.absent(OTHER, "", now), Absent::Gone);
-        assert_eq!(services.absent(WHO, "refused", now), Absent::Gone);
-        assert_eq!(services.absent(WHO, "refused", now), Absent::Still);
+        assert_eq!(services.absent(OTHER, "", chunk(0).id, now), Absent::Gone);
+        assert_eq!(
+            services.absent(WHO, "refused", chunk(0).id, now),
+            Absent::Gone
+        );
+        assert_eq!(
+            services.absent(WHO, "refused", chunk(0).id, now),
+            Absent::Still
+        );
     }
 
     #[test]
@@ -269,8 +307,11 @@ mod tests {
         let mut services = services();
         let mut now = Instant::now();
         let (first, second) = (chunk(0), chunk(1));
-        services.leased(&first);
-        assert_eq!(services.absent(WHO, "refused", now), Absent::Gone);
+        services.leased(&first, now);
+        assert_eq!(
+            services.absent(WHO, "refused", chunk(0).id, now),
+            Absent::Gone
+        );
         assert!(services.wait(&first, now));
         for pause in [1, 2, 4, 8, 15, 15] {
             let at = services.next_trial(now).expect("it is tried again");
@@ -278,14 +319,20 @@ mod tests {
             assert!(!services.may_play(&first.lineup, at - seconds(1)));
             now = at;
             assert!(services.may_play(&first.lineup, now));
-            services.leased(&second);
+            services.leased(&second, now);
             assert!(!services.may_play(&first.lineup, now), "one at a time");
             assert!(!services.wait(&second, now));
             assert!(services.wait(&first, now));
-            assert_eq!(services.absent(WHO, "refused", now), Absent::Still);
+            // An earlier chunk says nothing new.
+            let absent = |services: &mut Services, chunk: &Chunk| {
+                services.absent(WHO, "refused", chunk.id, now)
+            };
+            assert_eq!(absent(&mut services, &first), Absent::Still);
+            assert!(!services.wait(&second, now));
+            assert_eq!(absent(&mut services, &second), Absent::Still);
             assert!(services.wait(&second, now));
         }
-        services.leased(&second);
+        services.leased(&second, now);
         services.ended(second.id);
         let gone = services.away(now);
         assert_eq!(gone.len(), 1);
@@ -296,25 +343,44 @@ mod tests {
     }
 
     #[test]
+    fn a_bot_is_away_until_it_is_tried_where_it_answers_then() {
+        let mut services = services();
+        let mut now = Instant::now();
+        let (first, second) = (chunk(0), chunk(1));
+        services.absent(WHO, "", first.id, now);
+        now += seconds(30);
+        services.leased(&second, now);
+        // The first game with it takes long.
+        now += seconds(900);
+        assert_eq!(services.away(now)[0].left, seconds(570));
+        services.answered(WHO, now);
+        services.absent(WHO, "", second.id, now);
+        assert_eq!(services.away(now)[0].left, seconds(570));
+    }
+
+    #[test]
     fn absences_add_up_and_come_to_an_end() {
         let mut services = services();
         let mut now = Instant::now();
         let first = chunk(0);
         for left in [400, 200] {
-            assert_eq!(services.absent(WHO, "", now), Absent::Gone);
+            assert_eq!(services.absent(WHO, "", chunk(0).id, now), Absent::Gone);
             now += seconds(200);
             assert_eq!(services.away(now)[0].left, seconds(left));
             assert_eq!(services.answered(WHO, now), Some(seconds(200)));
             now += seconds(5000);
         }
-        assert_eq!(services.absent(WHO, "", now), Absent::Gone);
-        assert_eq!(services.absent(WHO, "", now + seconds(199)), Absent::Still);
+        assert_eq!(services.absent(WHO, "", chunk(0).id, now), Absent::Gone);
+        assert_eq!(
+            services.absent(WHO, "", chunk(0).id, now + seconds(199)),
+            Absent::Still
+        );
         now += seconds(200);
-        assert_eq!(services.absent(WHO, "", now), Absent::Counts);
+        assert_eq!(services.absent(WHO, "", chunk(0).id, now), Absent::Counts);
         assert!(services.away(now).is_empty());
         assert!(services.may_play(&first.lineup, now));
         assert!(!services.wait(&first, now));
         assert_eq!(services.answered(WHO, now), Some(seconds(200)));
-        assert_eq!(services.absent(WHO, "", now), Absent::Counts);
+        assert_eq!(services.absent(WHO, "", chunk(0).id, now), Absent::Counts);
     }
 }

@@ -24,7 +24,6 @@ use arena_ladder::{Entrant, Lineup};
 use arena_store::{Counter, FinishedGame, GameRow, Reported, StoredReport};
 use parking_lot::Mutex;
 use referee::Live;
-use referee_core::SeatFoul;
 use referee_worker::{
     Abilities, Dispatch, DispatchError, Need, Summary, bucket,
     lease::{
@@ -561,36 +560,30 @@ impl<R: Results> Dispatcher<R> {
     }
 
     /// Takes down who has answered in a game and who has not, and says whether the game is played
-    /// later: nothing answered at the address of one of its bots, which is waited for.
-    fn waits(&self, planned: &PlannedGame, fouls: &[SeatFoul]) -> bool {
-        let lineup = &planned.group.lineup;
-        let entrant = |seat: usize| lineup[planned.order[seat]];
+    /// later: nothing answered at the address of one of its bots, which is waited for. A game of
+    /// four that the others have played on without it counts: they have seen the deal.
+    fn waits(&self, lease: LeaseId, planned: &PlannedGame, summary: &Summary) -> bool {
+        let entrant = |seat: usize| planned.group.lineup[planned.order[seat]];
+        let fouls = &summary.fouls;
         let now = now();
-        let absent = fouls.iter().filter(|one| is_absence(one.foul.kind()));
-        let absent: Vec<(Entrant, String)> = absent
-            .filter_map(|one| Some((entrant(one.seat.index())?, one.foul.to_string())))
-            .collect();
-        if absent.is_empty() {
-            let is_begun = |seat: &usize| {
-                let mut own = fouls.iter().filter(|one| one.seat.index() == *seat);
-                !own.any(|one| one.foul.kind().is_start())
-            };
-            let answered = (0..planned.order.len())
-                .filter(is_begun)
-                .filter_map(entrant);
-            for who in answered.collect::<BTreeSet<_>>() {
-                let back = self.state.lock().services().answered(who, now);
-                if let Some(after) = back {
-                    self.options.changed.notify_waiters();
-                    let bot = self.plan.name(who);
-                    self.observer.event(RunEvent::Back { bot, after });
-                }
+        let has_none = |seat: &usize| fouls.iter().all(|one| one.seat.index() != *seat);
+        let answered = (0..planned.order.len()).filter(has_none);
+        for who in answered.filter_map(entrant).collect::<BTreeSet<_>>() {
+            let back = self.state.lock().services().answered(who, now);
+            if let Some(after) = back {
+                self.options.changed.notify_waiters();
+                let bot = self.plan.name(who);
+                self.observer.event(RunEvent::Back { bot, after });
             }
-            return false;
         }
+        let absent = fouls.iter().filter(|one| is_absence(one.foul.kind()));
         let mut waits = false;
-        for (who, why) in absent {
-            let found = self.state.lock().services().absent(who, &why, now);
+        for one in absent.filter(|_| summary.plies == 0) {
+            let Some(who) = entrant(one.seat.index()) else {
+                continue;
+            };
+            let why = one.foul.to_string();
+            let found = (self.state.lock().services()).absent(who, &why, lease.chunk, now);
             waits |= found != Absent::Counts;
             if found == Absent::Gone {
                 let bot = self.plan.name(who);
@@ -628,7 +621,7 @@ impl<R: Results> Dispatcher<R> {
         let Some(planned) = self.state.lock().game(game) else {
             return Ok(ReportReply::Stale);
         };
-        if self.waits(&planned, &summary.fouls) {
+        if self.waits(lease, &planned, &summary) {
             return Ok(ReportReply::Away);
         }
         let group = &planned.group;

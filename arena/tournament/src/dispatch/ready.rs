@@ -34,24 +34,29 @@ impl Ready {
         self.len += 1;
     }
 
-    /// Takes the first one that fits: of this match, or else of the first `most` of all.
+    /// Takes the first one that fits: of this match, or else of the first `most` of all that may be
+    /// played.
     pub(crate) fn take(
         &mut self,
         matchup: Option<u32>,
         most: usize,
+        may_play: &dyn Fn(&Chunk) -> bool,
         fits: &dyn Fn(&Chunk) -> bool,
     ) -> Option<Chunk> {
         let (matchup, at) = match matchup {
             Some(matchup) => {
                 let mut chunks = self.by_match.get(&matchup)?.iter();
-                (matchup, chunks.position(fits)?)
+                (
+                    matchup,
+                    chunks.position(|chunk| may_play(chunk) && fits(chunk))?,
+                )
             }
             None => {
                 let numbered = self.by_match.iter().flat_map(|(matchup, chunks)| {
                     let chunks = chunks.iter().enumerate();
                     chunks.map(|(at, chunk)| (*matchup, at, chunk))
                 });
-                let mut first = numbered.take(most);
+                let mut first = numbered.filter(|(_, _, chunk)| may_play(chunk)).take(most);
                 let (matchup, at, _) = first.find(|(_, _, chunk)| fits(chunk))?;
                 (matchup, at)
             }

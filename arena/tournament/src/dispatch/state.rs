@@ -352,7 +352,7 @@ impl DispatchState {
         let Some(chunk) = self.chunk(wanted, now)? else {
             return Ok(None);
         };
-        self.services.leased(&chunk);
+        self.services.leased(&chunk, now);
         let leased = Leased {
             chunk: chunk.clone(),
             attempt: None,
@@ -773,9 +773,7 @@ impl DispatchState {
             if std::mem::take(&mut self.is_stale) {
                 self.uncounted = self.schedule.uncounted();
             }
-            while let Some(mut chunk) = self.ready.take(wanted.matchup, MOST_LOOKED_AT, &|chunk| {
-                (wanted.fits)(chunk) && self.services.may_play(&chunk.lineup, now)
-            }) {
+            while let Some(mut chunk) = self.take_ready(wanted, now) {
                 chunk.games.retain(|game| {
                     let group = game.group.number;
                     let open = self.open.get(&group);
@@ -796,10 +794,28 @@ impl DispatchState {
         }
     }
 
+    /// Takes the first ready chunk of those that do not wait for a bot.
+    fn take_ready(&mut self, wanted: &ChunkRequest<'_>, now: Instant) -> Option<Chunk> {
+        let services = &self.services;
+        let may_play = |chunk: &Chunk| services.may_play(&chunk.lineup, now);
+        self.ready
+            .take(wanted.matchup, MOST_LOOKED_AT, &may_play, wanted.fits)
+    }
+
+    /// Number of ready chunks that do not wait for a bot.
+    fn ready_now(&self) -> usize {
+        if !self.services.are_away() {
+            return self.ready.len();
+        }
+        let waits = |chunk: &&Chunk| self.services.is_away(&chunk.lineup);
+        self.ready.len() - self.ready.iter().filter(waits).count()
+    }
+
     /// True if further chunks may be cut for a worker that none of the ready ones is for.
     fn may_cut_for(&mut self, matchup: Option<u32>) -> Result<bool, TournamentError> {
         let Some(matchup) = matchup else {
-            return Ok(self.ready.len() < MOST_LOOKED_AT);
+            let has_room = self.ready.len() < MOST_AHEAD;
+            return Ok(has_room && self.ready_now() < MOST_LOOKED_AT);
         };
         self.look_ahead()?;
         // Groups are named in the order of their matches, but for those of brackets.

@@ -213,7 +213,9 @@ impl Readmit {
             wish(&store, &tournament, Wish::Pause).await?;
         }
         let readmitted = self.readmit(&store, &tournament).await;
-        if is_queued {
+        let now = store.tournament(&self.name).await?;
+        // Somebody else may have asked for something meanwhile.
+        if is_queued && now.is_some_and(|now| now.wish == Some(Wish::Pause)) {
             store.set_wish(tournament.id, Some(Wish::Play)).await?;
         }
         let Self { name, bot, .. } = &self;
