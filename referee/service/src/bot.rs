@@ -51,6 +51,9 @@ pub struct Bot {
 
 /// Interval at which a service that is gone is tried again.
 const SERVICE_PAUSE: Duration = Duration::from_millis(50);
+/// Longest time for which a game waits that a service is started again, however long a start may
+/// take. Who plays many games waits longer, and plays others meanwhile.
+const SERVICE_RESTARTS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Number of bots that were made in this process.
 static BOTS: AtomicU64 = AtomicU64::new(0);
@@ -402,7 +405,7 @@ impl Bot {
         // that stays away does not hold up every game.
         let is_awaited =
             instance.process.is_none() && self.has_answered.swap(false, Ordering::Relaxed);
-        let deadline = Instant::now() + self.connect_limit;
+        let deadline = Instant::now() + self.connect_limit.min(SERVICE_RESTARTS_WITHIN);
         let opened = loop {
             let opening = BotConnection::open(
                 &instance.address,

@@ -92,6 +92,8 @@ struct ChunkProgress {
     unplayed: Vec<GameKey>,
     /// Time that each place has spent of its budget in a series.
     spent: BTreeMap<usize, Duration>,
+    /// True if one of the bots is away: no more games are begun.
+    is_put_off: bool,
 }
 
 impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
@@ -238,7 +240,8 @@ impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
     async fn play_one(self: Arc<Self>, at: usize) -> Result<Option<(usize, Record)>, WorkError> {
         let assignment = &self.lease.games[at];
         let stop = &self.worker.stop;
-        if stop.is_finishing() {
+        let is_put_off = self.progress.lock().is_put_off;
+        if is_put_off || stop.is_finishing() {
             self.progress.lock().unplayed.push(assignment.key);
             return Ok(None);
         }
@@ -312,10 +315,11 @@ impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
             summary,
             record,
         };
-        let reply = self.worker.dispatch.report(report).await?;
-        // Nothing was played of a game whose bot is away.
-        if reply != ReportReply::Away {
-            self.reported.fetch_add(1, Ordering::Relaxed);
+        match self.worker.dispatch.report(report).await? {
+            ReportReply::Away => self.progress.lock().is_put_off = true,
+            _ => {
+                self.reported.fetch_add(1, Ordering::Relaxed);
+            }
         }
         Ok(())
     }
