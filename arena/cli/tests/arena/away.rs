@@ -5,7 +5,6 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
-    path::PathBuf,
     process::Command,
 };
 
@@ -31,11 +30,10 @@ fn start_service(site: &mut Site, address: SocketAddr) -> usize {
     number
 }
 
-/// The service's SPEC, and that of a bot that takes a while.
+/// The service's SPEC.
 fn service(address: SocketAddr) -> String {
     format!("grpc://{address}")
 }
-const SLOW: &str = "house:uct?playouts=6000";
 
 /// Plays a part of the tournament, and stops between two games.
 fn play_a_part(site: &Site) {
@@ -66,12 +64,17 @@ fn fetched(address: SocketAddr, path: &str) -> String {
 
 #[test]
 fn a_service_that_goes_away_and_comes_back_loses_nothing() {
-    let mut site = Site::new();
+    // Without walls, so that a bot sees the folder that holds its games up.
+    let mut site = Site::without_walls();
+    let hold = site.add_held("held", "honest --by-callbacks");
     let address = free_address();
     let running = start_service(&mut site, address);
-    let bots = [&*service(address), SLOW];
-    site.cup("cup.toml", "connect-four", "deals = 6", &bots);
+    let bots = [&*service(address), "held"];
+    let more = "deals = 6\nlimits.move = \"10m\"";
+    site.cup("cup.toml", "connect-four", more, &bots);
     site.run("tournament run cup.toml --name alone --seed 5");
+    let held = hold.join("match-0000-deal-0005-game-1");
+    fs::write(&held, "").unwrap();
     let [metrics, health] = [free_address(), free_address()];
     site.serve(&format!(
         "--open --concurrency 2 --metrics {metrics} --health {health}"
@@ -94,6 +97,7 @@ fn a_service_that_goes_away_and_comes_back_loses_nothing() {
             "{page}"
         );
     }
+    fs::remove_file(held).unwrap();
     start_service(&mut site, address);
     site.wait_for("cup", "over");
     site.is_as("cup", "alone");
@@ -114,37 +118,6 @@ fn is_set_aside(site: &Site) -> bool {
     !standings["set_aside"].as_array().unwrap().is_empty()
 }
 
-/// A site whose service has gone and is set aside, while the last game of its tournament is held
-/// up. Gives the file that holds it up.
-fn site_without_its_service(
-    address: SocketAddr,
-    more: &str,
-    last: &str,
-    others: &[&str],
-) -> (Site, PathBuf) {
-    // Without walls, so that a bot sees the folder that holds its games up.
-    let mut site = Site::without_walls();
-    let held = site.add_held("held", "honest --by-callbacks").join(last);
-    fs::write(&held, "").unwrap();
-    let running = start_service(&mut site, address);
-    let service = service(address);
-    let bots = [&["held"][..], others, &[&service]].concat();
-    let more =
-        format!("{more}\nset_aside = {{ starts = 1, away = \"0s\" }}\nlimits.move = \"10m\"");
-    site.cup("cup.toml", "connect-four", &more, &bots);
-    if more.contains("rounds") {
-        let file = site.arena.path("cup.toml");
-        let text = fs::read_to_string(&file).unwrap();
-        fs::write(&file, text.replace("round-robin", "swiss")).unwrap();
-    }
-    site.serve("--open --concurrency 2");
-    play_a_part(&site);
-    site.kill(running);
-    site.run("tournament submit cup");
-    wait_until_or("it is set aside", || status(&site), || is_set_aside(&site));
-    (site, held)
-}
-
 fn readmitting(site: &Site, bot: &str, says: &str) {
     let line = format!("tournament readmit cup {bot}");
     refused(&site.command(&line).output().unwrap(), says);
@@ -152,10 +125,27 @@ fn readmitting(site: &Site, bot: &str, says: &str) {
 
 #[test]
 fn a_service_that_stayed_away_is_readmitted_with_its_games() {
+    // Without walls, so that a bot sees the folder that holds its games up.
+    let mut site = Site::without_walls();
+    let hold = site.add_held("held", "honest --by-callbacks");
     let address = free_address();
-    // The match of the other two is the last one.
-    let last = "match-0002-deal-0000-game-0";
-    let (mut site, held) = site_without_its_service(address, "deals = 6", last, &[SLOW]);
+    let running = start_service(&mut site, address);
+    let bots = ["held", "held", &service(address)];
+    let more = "deals = 6\nset_aside = { starts = 1, away = \"0s\" }\nlimits.move = \"10m\"";
+    site.cup("cup.toml", "connect-four", more, &bots);
+    // A deal of the first match, which is that of b and c, and a game of the last one, of a and b.
+    let games = [(0, 5, 0), (0, 5, 1), (2, 0, 0)];
+    let held = games.map(|(matchup, deal, game)| {
+        hold.join(format!("match-{matchup:04}-deal-{deal:04}-game-{game}"))
+    });
+    for file in &held {
+        fs::write(file, "").unwrap();
+    }
+    site.serve("--open --concurrency 2");
+    play_a_part(&site);
+    site.kill(running);
+    site.run("tournament submit cup");
+    wait_until_or("it is set aside", || status(&site), || is_set_aside(&site));
     readmitting(&site, "a", "a is not set aside in cup: nothing was changed");
     readmitting(
         &site,
@@ -165,7 +155,9 @@ fn a_service_that_stayed_away_is_readmitted_with_its_games() {
     start_service(&mut site, address);
     let said = site.run("tournament readmit cup c");
     assert!(said.contains("that it failed stay lost"), "{said}");
-    fs::remove_file(held).unwrap();
+    for file in held {
+        fs::remove_file(file).unwrap();
+    }
     site.wait_for("cup", "over");
     assert!(!is_set_aside(&site));
     // Everybody has played everything.
@@ -175,18 +167,4 @@ fn a_service_that_stayed_away_is_readmitted_with_its_games() {
     let proved = site.run("tournament verify cup");
     assert!(proved.contains("proved, "), "{proved}");
     readmitting(&site, "c", "its root is public");
-}
-
-#[test]
-fn a_shape_whose_pairings_follow_from_results_takes_nobody_back() {
-    let last = "match-0002-deal-0000-game-0";
-    let more = "deals = 4\nrounds = 2";
-    let others = [SLOW, SLOW];
-    let (site, _) = site_without_its_service(free_address(), more, last, &others);
-    site.run("tournament pause cup");
-    readmitting(
-        &site,
-        "d",
-        "a bot is readmitted in a round robin or a gauntlet only",
-    );
 }
