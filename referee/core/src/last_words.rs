@@ -23,7 +23,9 @@ pub fn with_last_words(what: &str, printed: &[impl AsRef<str>]) -> String {
     let length = |at: usize| lines[at].chars().count() + BETWEEN.len();
     while chosen.len() > 1 && chosen.iter().map(|one| length(one.at)).sum::<usize>() > room {
         // The last line says what failed, as a rule, where no line is known to.
-        let least = chosen.iter().position(|one| !one.is_wanted).unwrap_or(0);
+        let first = |is_less: fn(&ChosenLine) -> bool| chosen.iter().position(is_less);
+        let least = first(|one| !one.is_wanted).or_else(|| first(|one| !one.is_message));
+        let least = least.unwrap_or(0);
         chosen.remove(least);
     }
     if chosen.is_empty() {
@@ -53,13 +55,17 @@ struct ChosenLine {
     at: usize,
     /// True if it says what failed, or where in its author's own files.
     is_wanted: bool,
+    /// True if it says what failed.
+    is_message: bool,
 }
 
 /// The last lines; of a trace that is longer, what failed and its author's own place take the
 /// room of a library's lines.
 fn chosen(lines: &[&str]) -> Vec<ChosenLine> {
     let first = lines.len().saturating_sub(MOST_LINES);
-    let mut wanted = FoundError::in_lines(lines).map_or_else(Vec::new, |found| found.lines);
+    let found = FoundError::in_lines(lines);
+    let said = found.as_ref().map(|found| found.said);
+    let mut wanted = found.map_or_else(Vec::new, |found| found.lines);
     wanted.truncate(MOST_LINES);
     let others = (first..lines.len()).filter(|at| !wanted.contains(at));
     let others: Vec<usize> = others.collect();
@@ -67,7 +73,11 @@ fn chosen(lines: &[&str]) -> Vec<ChosenLine> {
     let mut chosen: Vec<ChosenLine> = (others.into_iter().skip(surplus))
         .map(|at| (at, false))
         .chain(wanted.into_iter().map(|at| (at, true)))
-        .map(|(at, is_wanted)| ChosenLine { at, is_wanted })
+        .map(|(at, is_wanted)| ChosenLine {
+            at,
+            is_wanted,
+            is_message: said == Some(at),
+        })
         .collect();
     chosen.sort_by_key(|one| one.at);
     chosen

@@ -12,6 +12,8 @@ pub struct PrintedError {
 /// The error, and where it was found.
 pub(crate) struct FoundError {
     pub(crate) error: PrintedError,
+    /// The line of the message.
+    pub(crate) said: usize,
     /// The lines that say it: the message's, the place's, and the source line below the place.
     pub(crate) lines: Vec<usize>,
 }
@@ -90,7 +92,7 @@ fn python(lines: &[&str]) -> Option<FoundError> {
         }
     }
     let place = own.map(|(_, place)| place);
-    Some(FoundError::new(lines[message], place, found))
+    Some(FoundError::new(lines[message], message, place, found))
 }
 
 /// The error first, and then frames that begin with `at`: of JavaScript and Java.
@@ -179,8 +181,13 @@ fn cpp(lines: &[&str]) -> Option<FoundError> {
         .get(at + 1)
         .and_then(|line| line.trim_start().strip_prefix("what():"));
     Some(match what {
-        Some(what) => FoundError::new(&format!("{kind}: {}", what.trim()), None, vec![at, at + 1]),
-        None => FoundError::new(kind, None, vec![at]),
+        Some(what) => FoundError::new(
+            &format!("{kind}: {}", what.trim()),
+            at + 1,
+            None,
+            vec![at, at + 1],
+        ),
+        None => FoundError::new(kind, at, None, vec![at]),
     })
 }
 
@@ -196,7 +203,7 @@ fn rust(lines: &[&str]) -> Option<FoundError> {
     let message = lines.get(at + 1)?;
     let is_own = !place.starts_with('/');
     let place = is_own.then(|| place_of_line(&place)).flatten();
-    Some(FoundError::new(message, place, vec![at, at + 1]))
+    Some(FoundError::new(message, at + 1, place, vec![at, at + 1]))
 }
 
 /// `bot.rb:3:in `<main>': no luck (RuntimeError)`, and frames that begin with `from`.
@@ -286,10 +293,11 @@ fn perl_place(line: &str) -> Option<(&str, Option<String>)> {
 }
 
 impl FoundError {
-    fn new(message: &str, place: Option<String>, lines: Vec<usize>) -> Self {
+    fn new(message: &str, said: usize, place: Option<String>, lines: Vec<usize>) -> Self {
         let message = message.trim().to_owned();
         Self {
             error: PrintedError { message, place },
+            said,
             lines,
         }
     }
@@ -298,7 +306,7 @@ impl FoundError {
     fn with_own(message: &str, said: usize, own: Option<(usize, String)>) -> Self {
         let mut lines = vec![said];
         lines.extend(own.iter().map(|(at, _)| *at).filter(|at| *at != said));
-        Self::new(message, own.map(|(_, place)| place), lines)
+        Self::new(message, said, own.map(|(_, place)| place), lines)
     }
 }
 
