@@ -42,11 +42,11 @@ pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Settings> {
 
 /// The controller that has the cluster play, if it can be reached.
 pub(crate) async fn controller(
+    client: kube::Client,
     settings: Settings,
     tournaments: Arc<Tournaments<Store>>,
     turns: Arc<Pulse>,
 ) -> anyhow::Result<Controller<Playing>> {
-    let client = client().await?;
     let playing = Playing {
         tournaments,
         settings: settings.clone(),

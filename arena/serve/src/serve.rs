@@ -77,9 +77,15 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
         let (store, tournaments) = (store.clone(), tournaments.clone());
         tokio::spawn(count(store, tournaments, settings, certificates.collect()));
     }
-    let declared = declared(args, &store, settings.as_ref()).await?;
     let cluster = match settings {
-        Some(settings) => Some(pods::controller(settings, tournaments.clone(), turns).await?),
+        Some(settings) => Some((pods::client().await?, settings)),
+        None => None,
+    };
+    let declared = declared(args, &store, cluster.as_ref())?;
+    let cluster = match cluster {
+        Some((client, settings)) => {
+            Some(pods::controller(client, settings, tournaments.clone(), turns).await?)
+        }
         None => None,
     };
     let shares = file_shares(args, page.is_some())?;
@@ -169,18 +175,15 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
 }
 
 /// The folder with files of tournaments, if there is to be one.
-async fn declared(
+fn declared(
     args: &ServeArgs,
     store: &Store,
-    settings: Option<&Settings>,
+    cluster: Option<&(kube::Client, Settings)>,
 ) -> anyhow::Result<Option<Declared>> {
     let Some(folder) = &args.tournaments else {
         return Ok(None);
     };
-    let status = match settings {
-        Some(settings) => Some(StatusMap::new(pods::client().await?, settings)),
-        None => None,
-    };
+    let status = cluster.map(|(client, settings)| StatusMap::new(client.clone(), settings));
     let declared = Declared {
         folder: folder.clone(),
         store: store.clone(),

@@ -31,20 +31,11 @@ pub struct ScoredGroup {
 }
 
 impl ScoredGroup {
-    /// True if an entrant has begun a game of it.
-    #[must_use]
-    pub fn is_answered_by(&self, entrant: Entrant) -> bool {
+    /// The fouls of each entrant in each of its places, beside the number of games
+    /// ([`GroupScore::games`]).
+    pub fn faults(&self) -> impl Iterator<Item = (Entrant, &Faults)> {
         let places = self.lineup.iter().zip(&self.score.faults);
-        let mut own = places.filter(|(who, _)| **who == Some(entrant));
-        own.any(|(_, faults)| faults.starts < self.score.games)
-    }
-
-    /// True if an entrant has lost every game of it by a foul of its own.
-    #[must_use]
-    pub fn is_failed_by(&self, entrant: Entrant) -> bool {
-        let places = self.lineup.iter().zip(&self.score.faults);
-        let mut own = places.filter(|(who, _)| **who == Some(entrant));
-        own.any(|(_, faults)| faults.lose_all(self.score.games))
+        places.filter_map(|(who, faults)| Some(((*who)?, faults)))
     }
 }
 

@@ -51,7 +51,10 @@ pub async fn readmit(
         ));
     }
     let scores = results.scores().await?;
-    let failed = scores.values().filter(|group| group.is_failed_by(entrant));
+    let failed = scores.values().filter(|group| {
+        let mut own = group.faults().filter(|(who, _)| *who == entrant);
+        own.any(|(_, faults)| faults.lose_all(group.score.games))
+    });
     let failed = failed.count() as u64;
     definition.readmitted.insert(entrant, failed);
     // A shape whose pairings follow from results refuses it.

@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
+    path::PathBuf,
     process::Command,
 };
 
@@ -28,6 +29,31 @@ fn start_service(site: &mut Site, address: SocketAddr) -> usize {
     let listens = || TcpStream::connect(address).is_ok();
     wait_until_or("the service listens", || site.log(), listens);
     number
+}
+
+/// A site with a service that runs, and with a bot whose games can be held up.
+struct HeldSite {
+    site: Site,
+    /// The folder with a file for each game that is held up.
+    hold: PathBuf,
+    address: SocketAddr,
+    running: usize,
+}
+
+impl HeldSite {
+    fn new() -> Self {
+        // Without walls, so that a bot sees the folder that holds its games up.
+        let mut site = Site::without_walls();
+        let hold = site.add_held("held", "honest --by-callbacks");
+        let address = free_address();
+        let running = start_service(&mut site, address);
+        Self {
+            site,
+            hold,
+            address,
+            running,
+        }
+    }
 }
 
 /// The service's SPEC.
@@ -64,11 +90,12 @@ fn fetched(address: SocketAddr, path: &str) -> String {
 
 #[test]
 fn a_service_that_goes_away_and_comes_back_loses_nothing() {
-    // Without walls, so that a bot sees the folder that holds its games up.
-    let mut site = Site::without_walls();
-    let hold = site.add_held("held", "honest --by-callbacks");
-    let address = free_address();
-    let running = start_service(&mut site, address);
+    let HeldSite {
+        mut site,
+        hold,
+        address,
+        running,
+    } = HeldSite::new();
     let bots = [&*service(address), "held"];
     let more = "deals = 6\nlimits.move = \"10m\"";
     site.cup("cup.toml", "connect-four", more, &bots);
@@ -125,11 +152,12 @@ fn readmitting(site: &Site, bot: &str, says: &str) {
 
 #[test]
 fn a_service_that_stayed_away_is_readmitted_with_its_games() {
-    // Without walls, so that a bot sees the folder that holds its games up.
-    let mut site = Site::without_walls();
-    let hold = site.add_held("held", "honest --by-callbacks");
-    let address = free_address();
-    let running = start_service(&mut site, address);
+    let HeldSite {
+        mut site,
+        hold,
+        address,
+        running,
+    } = HeldSite::new();
     let bots = ["held", "held", &service(address)];
     let more = "deals = 6\nset_aside = { starts = 1, away = \"0s\" }\nlimits.move = \"10m\"";
     site.cup("cup.toml", "connect-four", more, &bots);

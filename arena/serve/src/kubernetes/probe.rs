@@ -78,7 +78,7 @@ async fn reaches(
     let made = pods.create(&PostParams::default(), &pod).await;
     made.map_err(|error| format!("could not make the pod {name}: {error}"))?;
     let reached = ended(&pods, &name).await;
-    // Whatever became of it; it goes by itself when its time is up.
+    // Whatever became of it: one that has ended stays else.
     let _ = pods.delete(&name, &DeleteParams::default()).await;
     reached
 }

@@ -78,24 +78,22 @@ pub(crate) enum Absent {
 }
 
 impl Services {
-    /// These bots, of which so many have played in games before.
-    pub(crate) fn new(
-        limit: Duration,
-        services: impl IntoIterator<Item = Entrant>,
-        has_answered: impl Fn(Entrant) -> bool,
-    ) -> Self {
-        let bots = services.into_iter().map(|entrant| {
-            let bot = ServiceBot {
-                has_answered: has_answered(entrant),
-                pause: FIRST_PAUSE,
-                ..ServiceBot::default()
-            };
-            (entrant, bot)
-        });
+    /// These bots; none of them has played.
+    pub(crate) fn new(limit: Duration, services: impl IntoIterator<Item = Entrant>) -> Self {
+        let bot = || ServiceBot {
+            pause: FIRST_PAUSE,
+            ..ServiceBot::default()
+        };
+        let bots = services.into_iter().map(|entrant| (entrant, bot()));
         Self {
             limit,
             bots: bots.collect(),
         }
+    }
+
+    /// True if no bot runs as a service.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bots.is_empty()
     }
 
     /// Takes down that nothing answered at the address of a bot, for a game of this chunk.
@@ -277,7 +275,9 @@ mod tests {
     }
 
     fn services() -> Services {
-        Services::new(LIMIT, [WHO, OTHER], |who| who == WHO)
+        let mut services = Services::new(LIMIT, [WHO, OTHER]);
+        services.answered(WHO, Instant::now());
+        services
     }
 
     #[test]

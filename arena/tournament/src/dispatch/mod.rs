@@ -193,7 +193,7 @@ impl<R: Results> Dispatcher<R> {
 
     /// The bots that are away: nothing answers at their addresses, and their games wait.
     pub fn away(&self) -> Vec<AwayBot> {
-        self.state.lock().away(now())
+        self.state.lock().services().away(now())
     }
 
     /// True if nothing is left to be played.
@@ -554,8 +554,8 @@ impl<R: Results> Dispatcher<R> {
     /// bot that is away is tried again.
     #[must_use]
     pub fn next_change(&self) -> Option<Instant> {
-        let state = self.state.lock();
-        let times = [state.next_expiry(), state.next_trial(now())];
+        let mut state = self.state.lock();
+        let times = [state.next_expiry(), state.services().next_trial(now())];
         times.into_iter().flatten().min().map(Instant::from_std)
     }
 
@@ -563,35 +563,46 @@ impl<R: Results> Dispatcher<R> {
     /// later: nothing answered at the address of one of its bots, which is waited for. A game of
     /// four that the others have played on without it counts: they have seen the deal.
     fn waits(&self, lease: LeaseId, planned: &PlannedGame, summary: &Summary) -> bool {
+        let now = now();
+        let mut state = self.state.lock();
+        let services = state.services();
+        if services.is_empty() {
+            return false;
+        }
         let entrant = |seat: usize| planned.group.lineup[planned.order[seat]];
         let fouls = &summary.fouls;
-        let now = now();
         let has_none = |seat: &usize| fouls.iter().all(|one| one.seat.index() != *seat);
         let answered = (0..planned.order.len()).filter(has_none);
-        for who in answered.filter_map(entrant).collect::<BTreeSet<_>>() {
-            let back = self.state.lock().services().answered(who, now);
-            if let Some(after) = back {
-                self.options.changed.notify_waiters();
-                let bot = self.plan.name(who);
-                self.observer.event(RunEvent::Back { bot, after });
-            }
+        let mut back = Vec::new();
+        for who in answered.filter_map(entrant) {
+            back.extend(services.answered(who, now).map(|after| (who, after)));
         }
         let absent = fouls.iter().filter(|one| is_absence(one.foul.kind()));
+        let mut gone = Vec::new();
         let mut waits = false;
         for one in absent.filter(|_| summary.plies == 0) {
             let Some(who) = entrant(one.seat.index()) else {
                 continue;
             };
-            let why = one.foul.to_string();
-            let found = (self.state.lock().services()).absent(who, &why, lease.chunk, now);
+            let found = services.absent(who, &one.foul.to_string(), lease.chunk, now);
             waits |= found != Absent::Counts;
             if found == Absent::Gone {
-                let bot = self.plan.name(who);
-                let away = self.away().into_iter().find(|away| away.entrant == who);
-                if let Some(away) = away {
-                    self.observer.event(RunEvent::Away { bot, away: &away });
-                }
+                let away = services.away(now).into_iter();
+                gone.extend(away.filter(|away| away.entrant == who));
             }
+        }
+        // Nobody is told while others wait for the lock.
+        drop(state);
+        if !back.is_empty() {
+            self.options.changed.notify_waiters();
+        }
+        for (who, after) in back {
+            let bot = self.plan.name(who);
+            self.observer.event(RunEvent::Back { bot, after });
+        }
+        for away in &gone {
+            let bot = self.plan.name(away.entrant);
+            self.observer.event(RunEvent::Away { bot, away });
         }
         waits
     }

@@ -15,10 +15,7 @@ use arena_ladder::{
 use arena_store::ScoredGroup;
 use referee_worker::lease::{ChunkId, GameKey, LeaseId, RunId, SessionId};
 
-use super::{
-    away::{AwayBot, Services},
-    ready::Ready,
-};
+use super::{away::Services, ready::Ready};
 use crate::{Plan, TournamentError};
 
 /// At most so many deals are in a chunk.
@@ -243,9 +240,17 @@ impl DispatchState {
         stored: BTreeMap<u64, ScoredGroup>,
         begun: BTreeMap<u64, Vec<u32>>,
     ) -> Result<Self, TournamentError> {
-        let services = Services::new(plan.definition.away, plan.services(), |entrant| {
-            stored.values().any(|scored| scored.is_answered_by(entrant))
-        });
+        let mut services = Services::new(plan.definition.away, plan.services());
+        if !services.is_empty() {
+            let now = Instant::now();
+            for scored in stored.values() {
+                let games = scored.score.games;
+                let begun = scored.faults().filter(|(_, faults)| faults.starts < games);
+                for (who, _) in begun {
+                    services.answered(who, now);
+                }
+            }
+        }
         let mut state = Self {
             services,
             run,
@@ -651,16 +656,6 @@ impl DispatchState {
     /// The bots that run as services.
     pub(crate) fn services(&mut self) -> &mut Services {
         &mut self.services
-    }
-
-    /// The bots that are away and are waited for.
-    pub(crate) fn away(&self, now: Instant) -> Vec<AwayBot> {
-        self.services.away(now)
-    }
-
-    /// The time at which a bot that is away is tried again.
-    pub(crate) fn next_trial(&self, now: Instant) -> Option<Instant> {
-        self.services.next_trial(now)
     }
 
     /// Number of complete groups, and the most groups that there will be.
