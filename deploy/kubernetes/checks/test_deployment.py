@@ -495,7 +495,7 @@ def keys_of(settings: Object) -> set[str]:
 def test_settings_are_those_that_the_base_explains() -> None:
     text = (HERE / "base/kubernetes.toml").read_text()
     assert tomllib.loads(text) == {}
-    lines = re.findall(r"^# (\[\w+\]|\w+ = .*)$", text, re.MULTILINE)
+    lines = re.findall(r"^# (\[[\w.]+\]|\w+ = .*)$", text, re.MULTILINE)
     known = keys_of(tomllib.loads("\n".join(lines)))
     assert {"queue", "max_jobs", "referee.cpu", "bot.storage", "pods.priority_class"} <= known
     for name in ("kueue", "production", "trial"):
