@@ -93,7 +93,7 @@ const REGISTRY: &str = "localhost/bot-arena";
 
 /// An estimate of what it costs to build all programs: deploy/README.md has what was measured.
 const COST: &str = "\
-All programs together take about 20 minutes on two free cores, 2.5 GB of memory and 4 GB of disk below
+All programs together take about 26 minutes on two free cores, 3.2 GB of memory and 3 GB of disk below
 target/images; what is built already is not built again.";
 
 impl Content {
