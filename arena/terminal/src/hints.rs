@@ -15,7 +15,7 @@ pub fn advice(hint: Option<&Hint>, foul: &Foul, entry: &Entry) -> Option<String>
     match hint {
         Some(hint) => Some(words(hint)),
         None if names_a_line(foul) => None,
-        None => Some(fix_of_foul(foul, entry.launcher().is_adapted()).to_owned()),
+        None => Some(fix_of_foul(foul, entry.launcher().interface()).to_owned()),
     }
 }
 

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 pub mod beside;
 mod built_in;
 pub mod draw;

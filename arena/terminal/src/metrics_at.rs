@@ -7,14 +7,14 @@ use referee_cli::usage;
 use referee_net::{ServerTls, TlsFiles};
 use tokio::net::TcpListener;
 
-use crate::{metrics, report};
+use crate::{address::parse_address, metrics, report};
 
 /// Where metrics are served, if they are. TLS is apart from that of workers: whoever reads
 /// metrics is no worker.
 #[derive(Args)]
 pub struct MetricsAt {
     /// Serve metrics for Prometheus at http://ADDRESS/metrics.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     metrics: Option<SocketAddr>,
     /// Serve them at https://ADDRESS/metrics: the server's certificate, as PEM. The files are
     /// read again when they change.

@@ -10,6 +10,8 @@ use arena_tournament::parse_limit;
 use clap::Args;
 use ipnet::IpNet;
 
+use crate::address::parse_address;
+
 /// Largest number of connections that are open at once.
 const CONNECTIONS: usize = 4_000;
 
@@ -18,7 +20,7 @@ const CONNECTIONS: usize = 4_000;
 pub struct PageArgs {
     /// Where the web page is; port 0 lets the system choose [default: 127.0.0.1:8080, if that is
     /// free].
-    #[arg(long, env = "ARENA_PAGE", value_name = "ADDRESS")]
+    #[arg(long, env = "ARENA_PAGE", value_name = "ADDRESS", value_parser = parse_address)]
     pub page: Option<SocketAddr>,
     /// Serve no web page.
     #[arg(long, conflicts_with = "page")]

@@ -7,7 +7,7 @@ use clap::Args;
 use referee_cli::{CacheArgs, LaunchArgs, PinArgs, net::TlsListenArgs};
 
 use super::PageArgs;
-use crate::{Format, MetricsAt, StoreAt};
+use crate::{Format, MetricsAt, StoreAt, address::parse_address};
 
 /// An arena that plays what is queued in a store.
 #[derive(Args)]
@@ -17,7 +17,8 @@ pub struct ServeArgs {
         long,
         env = "ARENA_LISTEN",
         default_value = "127.0.0.1:50060",
-        value_name = "ADDRESS"
+        value_name = "ADDRESS",
+        value_parser = parse_address
     )]
     pub listen: SocketAddr,
     /// TLS for workers.
@@ -72,7 +73,7 @@ pub struct ServeArgs {
     pub metrics: MetricsAt,
     /// Tell over plain HTTP whether this arena works, for probes: http://ADDRESS/healthz and
     /// /readyz.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub health: Option<SocketAddr>,
     /// The web page.
     #[command(flatten)]
