@@ -4,7 +4,7 @@
 use std::{
     fs,
     io::{Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpStream},
     path::PathBuf,
     process::Command,
 };
@@ -12,12 +12,6 @@ use std::{
 use serde_json::Value;
 
 use crate::{site::Site, vocabulary::*};
-
-/// An address at which nobody listens.
-fn free_address() -> SocketAddr {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    free.local_addr().unwrap()
-}
 
 /// Starts a bot as a service, and gives its number among the site's processes.
 fn start_service(site: &mut Site, address: SocketAddr) -> usize {

@@ -280,9 +280,7 @@ pub(crate) fn on_runtime<F: Future<Output = ()>>(test: F) {
 /// An arena with a page, which is at this address.
 pub(crate) fn arena_with_page(more: &str) -> (Site, String) {
     let mut site = Site::new();
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+    let port = free_address().port();
     site.serve(&format!("--page 127.0.0.1:{port} {more}"));
     wait_until_or(
         "the page is served",

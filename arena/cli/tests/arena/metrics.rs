@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpStream},
     sync::Arc,
     time::SystemTime,
 };
@@ -49,10 +49,7 @@ fn metrics_over_tls_are_for_those_with_a_certificate() {
     done(&site.arena.run("certs init tls"));
     done(&site.arena.run("certs server tls --name localhost"));
     done(&site.arena.run("certs client tls prometheus"));
-    let address = {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        free.local_addr().unwrap()
-    };
+    let address = free_address();
     site.serve(&format!(
         "--open --concurrency 0 --metrics {address} --metrics-tls-cert tls/localhost.pem \
          --metrics-tls-key tls/localhost.key --metrics-tls-client-ca tls/ca.pem"

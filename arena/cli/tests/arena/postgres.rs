@@ -3,7 +3,6 @@
 
 use std::{
     env, fs,
-    net::TcpListener,
     os::unix::{
         fs::{MetadataExt as _, chown},
         net::UnixStream,
@@ -78,9 +77,7 @@ impl Postgres {
         initdb.args(["--locale=C", "--no-sync"]);
         done(&initdb.output().unwrap());
         let settings = settings(folder.path(), owner);
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let port = free_address().port();
         let server = serve(&programs, folder.path(), owner, port, &settings);
         let mut postgres = Self {
             programs,
@@ -215,9 +212,7 @@ struct Bouncer {
 impl Bouncer {
     fn start(postgres: &Postgres, settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let port = free_address().port();
         let (server, own) = (postgres.folder.path().display(), folder.path().display());
         let configuration = format!(
             "[databases]\npostgres = host={server} port={} user=arena\n\

@@ -49,9 +49,7 @@ impl Nginx {
     fn start(server: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().to_str().unwrap();
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let port = free_address().port();
         let line = format!(
             "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost \
              -days 2 -keyout {at}/key.pem -out {at}/certificate.pem"

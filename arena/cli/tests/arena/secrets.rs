@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpStream},
     process::{Child, Command, Output, Stdio},
 };
 
@@ -463,11 +463,10 @@ impl Spy {
         }
         fs::write(arena.path("cup.toml"), cup).unwrap();
         fs::create_dir(arena.path("hold")).unwrap();
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let spy = Self {
             arena,
             game: referee_games::game(&game.replace('-', "_")).unwrap(),
-            metrics: free.local_addr().unwrap(),
+            metrics: free_address(),
         };
         for seating in 0..games {
             fs::write(spy.hold(seating), "").unwrap();

@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
@@ -60,12 +60,6 @@ fn at_sockets(site: &Site, user: u32) -> String {
         format!("--bot-at {name}=unix:{},uid={user}", path.display())
     };
     format!("{} {}", at("a"), at("b"))
-}
-
-/// A port that nobody listens on.
-fn free_port() -> u16 {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    free.local_addr().unwrap().port()
 }
 
 /// Waits until a process of a site has ended, and gives its exit code.
@@ -168,7 +162,7 @@ fn a_bot_whose_pod_is_not_there_is_to_be_tried_again() {
     let site = Site::new();
     let log = site.arena.path("termination");
     fs::write(&log, "what was there before").unwrap();
-    let port = free_port();
+    let port = free_address().port();
     let mut command = site.command_of(
         &referee_program(),
         &format!(
@@ -223,7 +217,7 @@ fn certificates(site: &Site) {
 
 /// A gate on a port of this machine before the socket of this name.
 fn start_gate(site: &mut Site, socket: &Path, more: &str) -> u16 {
-    let port = free_port();
+    let port = free_address().port();
     let line = format!(
         "gate --listen 127.0.0.1:{port} --to unix:{} --tls-cert tls/127.0.0.1.pem --tls-key \
          tls/127.0.0.1.key --tls-client-ca tls/ca.pem {more}",

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
@@ -53,10 +52,9 @@ impl Site {
     fn with(arena: Arena, store: Option<String>) -> Self {
         serve_program();
         // A port that nobody has, which a restarted arena has again.
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
         Self {
             arena,
-            port: free.local_addr().unwrap().port(),
+            port: free_address().port(),
             store,
             path: None,
             processes: Vec::new(),

@@ -1331,10 +1331,7 @@ fn metrics_are_served_while_it_runs() {
     let villain = villain_spec("slow --delay 20ms");
     let bots = [&*villain, "house:random"];
     let arena = Arena::with_cup(&cup("connect-four", "round-robin", "deals = 200", &bots));
-    let address = {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        free.local_addr().unwrap()
-    };
+    let address = free_address();
     let line = format!("tournament run cup.toml --format json --metrics {address}");
     {
         let _taken = TcpListener::bind(address).unwrap();

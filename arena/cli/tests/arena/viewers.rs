@@ -91,9 +91,7 @@ fn a_thousand_viewers_of_an_arena_with_1024_files_stop_no_game() {
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
     }
     let mut site = Site::new();
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let page = free.local_addr().unwrap();
-    drop(free);
+    let page = free_address();
     let line = format!(
         "--nofile=1024:1024 {} serve --listen {} --page {page} --page-proxy 127.0.0.1 \
          --concurrency 2",

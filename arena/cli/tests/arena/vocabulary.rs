@@ -3,8 +3,11 @@
 
 use std::{
     fs,
+    net::{SocketAddr, TcpListener},
+    ops::Range,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
+    sync::atomic::{AtomicU16, Ordering},
     time::{Duration, Instant},
 };
 
@@ -193,6 +196,23 @@ fn built_beside(program: &str, package: &str) -> PathBuf {
         "these tests need the program {program}: cargo build --package {package}"
     );
     path
+}
+
+/// An address at which nobody listens, on this machine. Its port is none that the system gives to
+/// others meanwhile, as it may do with one that it has just chosen itself.
+pub(crate) fn free_address() -> SocketAddr {
+    // Below those that Linux chooses from (ip_local_port_range), and above usual ones.
+    const PORTS: Range<u16> = 20_000..32_000;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Other processes of tests begin elsewhere.
+    let begin = (std::process::id() * 61) as u16;
+    loop {
+        let at = begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS.len() as u16;
+        let address = SocketAddr::from(([127, 0, 0, 1], PORTS.start + at));
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
 }
 
 /// It ended well; what it printed.

@@ -3,7 +3,6 @@
 
 use std::{
     fs,
-    net::TcpListener,
     process::{Command, Stdio},
 };
 
@@ -190,9 +189,7 @@ fn http_for_https_and_https_for_http_are_told() {
 #[test]
 fn workers_dial_the_bots_that_they_may() {
     let mut site = Site::new();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap();
-    drop(free);
+    let address = free_address();
     let mut bot = Command::new(villain_program());
     bot.arg("honest")
         .env("BOT_LISTEN", format!("tcp:{address}"));
