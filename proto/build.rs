@@ -9,8 +9,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use prost::Message as _;
-
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let mut files = Vec::new();
@@ -18,8 +16,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         find(Path::new(folder), &mut files)?;
     }
     files.sort();
-    let descriptors = protox::compile(&files, ["."])?;
-    fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
+    let mut compiler = protox::Compiler::new(["."])?;
+    compiler.include_imports(true).include_source_info(true);
+    for file in &files {
+        compiler.open_file(file)?;
+    }
+    // Encoded by the compiler, which keeps our option of values.
+    let encoded = compiler.encode_file_descriptor_set();
+    fs::write(out.join("descriptors.bin"), encoded)?;
+    let descriptors = compiler.file_descriptor_set();
     let grpc = env::var_os("CARGO_FEATURE_GRPC").is_some();
     tonic_prost_build::configure()
         .build_client(grpc)

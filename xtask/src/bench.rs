@@ -62,7 +62,8 @@ pub(crate) fn run(name: Option<&str>) -> Result {
             }
             Needs::Languages => {
                 build("-p bot-kit --example random")?;
-                let samples = languages::random_samples(&dist.join("examples/random"))?;
+                build("-p line-adapters --example adapter")?;
+                let samples = languages::random_samples(&dist.join("examples"))?;
                 run.env("BENCH_SAMPLES", samples);
             }
         }

@@ -102,7 +102,8 @@ impl Drop for Scratch {
     }
 }
 
-/// The sample `random` in each language, for the benchmark: `NAME=COMMAND` a line.
+/// The sample `random` in each language, for the benchmark: `NAME=COMMAND` a line. `rust` is the
+/// folder of the examples in Rust.
 ///
 /// # Errors
 /// A kit can't be built.
@@ -110,13 +111,24 @@ pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     let python = python()?;
     let cpp = cpp("cpp-release", "Release", None, &[])?;
     let samples = root().join("bots/python/samples");
+    let lines = root().join("bots/adapters/lines/samples");
+    let c = folder().join("random_bot_c");
+    let mut compiler = command("cc");
+    stream(
+        compiler
+            .args(["-O2", "-o"])
+            .arg(&c)
+            .arg(lines.join("random_bot.c")),
+    )?;
     let (rust, python, cpp) = (rust.display(), python.display(), cpp.display());
-    let samples = samples.display();
+    let (samples, lines, c) = (samples.display(), lines.display(), c.display());
     Ok(format!(
-        "Rust='{rust}'\n\
+        "Rust='{rust}/random'\n\
          C++='{cpp}/cpp/random'\n\
          Python, asyncio='{python}' '{samples}/random_async.py'\n\
-         Python, threads='{python}' '{samples}/random_bot.py'"
+         Python, threads='{python}' '{samples}/random_bot.py'\n\
+         C, lines of JSON='{rust}/adapter' stdio '{c}'\n\
+         Python, lines of JSON='{rust}/adapter' stdio '{python}' '{lines}/random_bot.py'"
     ))
 }
 

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, path::PathBuf};
 
 use arena_events::check::{FindingName, FindingSeverity, PossibleFindingEvent};
+use referee_bots::Interface;
 use referee_core::{Foul, FoulKind, Scene};
 
 use crate::evidence::Evidence;
@@ -36,9 +37,70 @@ impl Finding {
 }
 
 /// Advice to fix it in code that is behind an adapter of ours, where the catalogue's advice does
-/// not fit: such code has no streams, no Ready and no limits.
+/// not fit: such code has no streams.
 #[must_use]
-pub const fn fix_behind_adapter(name: FindingName) -> Option<&'static str> {
+pub const fn fix_behind_adapter(interface: Interface, name: FindingName) -> Option<&'static str> {
+    match interface {
+        Interface::Protocol => None,
+        Interface::Strategy => fix_of_strategy(name),
+        Interface::Lines => fix_of_lines(name),
+        Interface::Engine => fix_of_engine(name),
+    }
+}
+
+/// For a program that reads and writes lines.
+const fn fix_of_lines(name: FindingName) -> Option<&'static str> {
+    Some(match name {
+        FindingName::NoStart | FindingName::NoReady => {
+            "answer the line with \"call\":\"start\" with the line {\"ready\":{}} and flush it; if it ended, the last lines of its output say why: run it by hand and type {\"call\":\"start\",\"number\":0} (docs/stdio.md)"
+        }
+        FindingName::SlowStart => {
+            "load large data at the first question of a game; or use a longer start-up limit"
+        }
+        FindingName::Unsupported => {
+            "it has answered the start with {\"error\": …}: name a game that it plays"
+        }
+        FindingName::ErrorStatus => {
+            "the message says what came and what was expected; docs/stdio.md has a whole program for each game"
+        }
+        FindingName::NoName => {
+            "answer the start with {\"ready\":{\"bot\":\"my bot\",\"version\":\"1\"}}"
+        }
+        FindingName::Late | FindingName::CloseToLimit => {
+            "answer within the call's \"limit\", which is in seconds, and keep a reserve; flush each answer"
+        }
+        FindingName::Resumed => {
+            "take the \"past_answer\" of a question as your own answer and print none; or don't say can_resume"
+        }
+        FindingName::TwoGames => {
+            "games share files and nothing else: give each process files of its own; or say a smaller max-games in the SPEC"
+        }
+        _ => return None,
+    })
+}
+
+/// For an engine with a protocol of its own.
+const fn fix_of_engine(name: FindingName) -> Option<&'static str> {
+    Some(match name {
+        FindingName::NoStart | FindingName::NoReady => {
+            "run it by hand and type boardsize 8, clear_board and genmove black, each with Enter: it must answer each with = and an empty line; the last lines of its output say why it ended"
+        }
+        FindingName::ErrorStatus => "the message says what it answered to which command",
+        FindingName::Late | FindingName::CloseToLimit | FindingName::IgnoresLimit => {
+            "let it think less: a level or a time in its own arguments, or ?time=SECONDS in the SPEC; GTP tells it whole seconds alone"
+        }
+        FindingName::FirstMove => {
+            "if it has a command that sets up a position, name it in the SPEC: ?setup=COMMAND"
+        }
+        FindingName::TwoGames => {
+            "games share files and nothing else: say a smaller max-games in the SPEC"
+        }
+        _ => return None,
+    })
+}
+
+/// For a compiled strategy, which has no Ready and no limits.
+const fn fix_of_strategy(name: FindingName) -> Option<&'static str> {
     Some(match name {
         FindingName::NoStart | FindingName::NoReady => {
             "the linker's words, or the last lines of its output, say why; compile it on this machine, and look at what runs while it is loaded: the constructors of globals"
@@ -88,16 +150,15 @@ pub(crate) const fn name_of_foul(kind: FoulKind) -> FindingName {
     }
 }
 
-/// Advice that mends most fouls of this kind, in code that is behind an adapter of ours or not.
+/// Advice that mends most fouls of this kind, in code with this interface.
 #[must_use]
-pub fn fix_of_foul(foul: &Foul, is_adapted: bool) -> &'static str {
+pub fn fix_of_foul(foul: &Foul, interface: Interface) -> &'static str {
     let name = match foul {
         // Until it listens there is no stream.
         Foul::NoStart { detail } if detail.contains("listen") => FindingName::NoStart,
         foul => name_of_foul(foul.kind()),
     };
-    let adapted = fix_behind_adapter(name).filter(|_| is_adapted);
-    adapted.unwrap_or(&CATALOGUE[name as usize].fix)
+    fix_behind_adapter(interface, name).unwrap_or(&CATALOGUE[name as usize].fix)
 }
 
 const fn fault(id: FindingName, expected: &'static str, fix: &'static str) -> PossibleFindingEvent {

@@ -28,7 +28,6 @@ mod listen;
 mod local_player;
 pub mod mahjong;
 pub mod othello;
-mod service;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -37,15 +36,13 @@ mod thinker;
 use std::{process::ExitCode, sync::Arc};
 
 pub use arena_proto::arena::v1::{Ending, FoulKind, GameOver, GameStart, SeatResult};
+use arena_proto::opaque::OpaqueService;
 pub use listen::{ListenError, listen, router, serve};
 pub use local_player::LocalPlayer;
 pub use thinker::{Chooser, Thinker, Turn};
 use tonic::{Status, service::Routes};
 
-use crate::{
-    service::Served,
-    session::{BotDescription, NewPlayer, SeatPlayer},
-};
+use crate::session::{BotDescription, BotSession, NewPlayer, SeatPlayer};
 
 /// A bot: its name, what it says of itself, the games that it plays.
 pub struct Bot {
@@ -146,7 +143,11 @@ impl Bot {
         for GameService { path, new } in self.games {
             let options = options.clone();
             let router = routes.axum_router_mut();
-            *router = std::mem::take(router).route_service(path, Served { options, new });
+            let play = move |calls| {
+                let session = BotSession::new(calls, options.clone(), new.clone());
+                std::future::ready(Ok(session))
+            };
+            *router = std::mem::take(router).route_service(path, OpaqueService(play));
             services.extend(path.trim_start_matches('/').split('/').next());
         }
         serve(routes, &services).await

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use referee_core::{Foul, PrintedError, split_last_words};
 use referee_sandbox::{Wall, Walls};
 
-use crate::{Entry, Reach, Trust, needs::machine_label};
+use crate::{Entry, Interface, Trust, needs::machine_label};
 
 /// The cause of a foul, as far as it is known, as data: the caller puts it into words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,14 +103,12 @@ pub(crate) fn cause_of(
         Foul::ErrorStatus { message, .. } => message,
         _ => return None,
     };
-    let command = match entry.launcher().reach() {
-        Reach::Program { program, arguments } => [program.into_os_string()]
-            .into_iter()
-            .chain(arguments)
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect(),
-        _ => Vec::new(),
-    };
+    let command = entry.launcher().command();
+    let command = command.into_iter().flat_map(|(program, arguments)| {
+        let words = [program.into_os_string()].into_iter().chain(arguments);
+        words.map(|word| word.to_string_lossy().into_owned())
+    });
+    let command = command.collect();
     let clues = Clues {
         foul,
         text,
@@ -138,6 +136,10 @@ pub(crate) fn cause_of(
 }
 
 impl Clues<'_> {
+    fn interface(&self) -> Interface {
+        self.entry.launcher().interface()
+    }
+
     fn is_start(&self) -> bool {
         self.foul.kind().is_start()
     }
@@ -164,7 +166,7 @@ impl Clues<'_> {
 
     fn shared_object(&self) -> Option<Cause> {
         let file = self.command.first().filter(|_| self.is_start())?;
-        let is_one = !self.entry.launcher().is_adapted() && file.ends_with(".so");
+        let is_one = self.interface() != Interface::Strategy && file.ends_with(".so");
         (is_one && self.directory.join(file).is_file())
             .then(|| Cause::SharedObject { file: file.into() })
     }
@@ -189,12 +191,9 @@ impl Clues<'_> {
         let of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let symbol: String = symbol.chars().take_while(|c| of_a_name(*c)).collect();
         // Other programs load objects that their author has not compiled.
-        self.entry
-            .launcher()
-            .is_adapted()
-            .then(|| Cause::UndefinedSymbol {
-                symbol: source_name(&symbol).unwrap_or(symbol),
-            })
+        (self.interface() == Interface::Strategy).then(|| Cause::UndefinedSymbol {
+            symbol: source_name(&symbol).unwrap_or(symbol),
+        })
     }
 
     /// The words are those of Python.
@@ -282,7 +281,7 @@ impl Clues<'_> {
     }
 
     fn runs(&self) -> Runs {
-        if self.entry.launcher().is_adapted() {
+        if self.interface() == Interface::Strategy {
             return Runs::Strategy;
         }
         let program = self.command.first().map_or("", String::as_str);

@@ -11,8 +11,16 @@ use crate::{
 };
 
 /// A program and its arguments; there is at least the program.
-#[derive(Debug)]
-struct CommandLine(Vec<String>);
+#[derive(Clone, Debug)]
+pub struct CommandLine(Vec<String>);
+
+impl CommandLine {
+    /// A program, and its arguments.
+    #[must_use]
+    pub fn new(program: String, arguments: Vec<String>) -> Self {
+        Self([vec![program], arguments].concat())
+    }
+}
 
 pub(crate) fn scheme() -> Scheme {
     Scheme {
@@ -63,8 +71,7 @@ impl Launcher for CommandLine {
     }
 
     fn check_files(&self, directory: &Path) -> Result<(), String> {
-        check_home(Path::new(&self.0[0]), directory)
-            .map_err(|why| format!("exec:{}: {why}", self.0[0]))
+        check_home(Path::new(&self.0[0]), directory).map_err(|why| format!("{}: {why}", self.0[0]))
     }
 
     fn program_file(&self, directory: &Path) -> Option<PathBuf> {
@@ -78,6 +85,11 @@ impl Launcher for CommandLine {
             false => Some(program.clone()).filter(|program| is_label(program)),
         };
         needed.into_iter().collect()
+    }
+
+    fn with_command(&self, words: &[String]) -> Option<String> {
+        let command = shlex::try_join(words.iter().map(String::as_str)).ok()?;
+        Some(format!("exec:{command}"))
     }
 
     fn check_packed(&self) -> Result<(), String> {

@@ -13,7 +13,7 @@ use referee_sandbox::{
     is_package_variable,
 };
 
-use crate::{Cause, Entry, Reach, cause::cause_of, machine_label, needs::kind_of_machine};
+use crate::{Cause, Entry, cause::cause_of, machine_label, needs::kind_of_machine};
 
 /// A mistake that the author of a bot may have overlooked, as data: the caller puts it into words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,12 +86,10 @@ pub fn hint_for(
     directory: &Path,
     walls: Option<&Walls>,
 ) -> Option<Hint> {
-    let of_files = match entry.launcher().reach() {
-        Reach::Program { program, arguments } => {
-            of_files(foul, entry, (program, &arguments), directory, walls)
-        }
-        _ => None,
-    };
+    let command = entry.launcher().command();
+    let of_files = command.and_then(|(program, arguments)| {
+        of_files(foul, entry, (program, &arguments), directory, walls)
+    });
     let cause = cause_of(foul, entry, directory, walls).map(Hint::Cause);
     match cause {
         Some(Hint::Cause(Cause::SharedObject { .. })) => cause,
@@ -113,6 +111,10 @@ fn of_files(
         | Foul::ErrorStatus {
             message: detail, ..
         } => {
+            // An adapter is there, and the program is not.
+            if detail.contains("could not start ") {
+                return not_started(program, detail, directory);
+            }
             // What `env` ends with where it does not find the program that it is to start.
             const NOT_FOUND: &str = "exited with code 127";
             if detail.starts_with(NOT_FOUND) && has_carriage_return(&directory.join(&program)) {

@@ -62,10 +62,18 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         false
     }
 
-    /// True if what its author wrote is behind an adapter of ours and has an interface of its own:
-    /// then streams, Ready and the limits of questions are not its author's affair.
-    fn is_adapted(&self) -> bool {
-        false
+    /// The interface of what its author wrote.
+    fn interface(&self) -> Interface {
+        Interface::Protocol
+    }
+
+    /// The program that its author wrote, with its arguments, where we start one: behind an adapter
+    /// it is not the one that [`reach`](Self::reach) gives.
+    fn command(&self) -> Option<(PathBuf, Vec<OsString>)> {
+        match self.reach() {
+            Reach::Program { program, arguments } => Some((program, arguments)),
+            Reach::Address(_) | Reach::Container { .. } => None,
+        }
     }
 
     /// True if it may keep a game in globals from its first move on, and its SPEC could say so and
@@ -91,13 +99,20 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The SPEC of the same kind of bot with other words in place of those of
+    /// [`command`](Self::command); none where it has none.
+    fn with_command(&self, words: &[String]) -> Option<String> {
+        let _ = words;
+        None
+    }
+
     /// Checks that it can be started from a folder that is another one on each machine.
     ///
     /// # Errors
     ///
     /// Why not.
     fn check_packed(&self) -> Result<(), String> {
-        Err("it can't be in an archive: expected exec:COMMAND or strategy:FILE.so".to_owned())
+        Err("it can't be in an archive: expected exec:COMMAND, stdio:COMMAND, gtp:COMMAND or strategy:FILE.so".to_owned())
     }
 
     /// The file that decides how it plays, where there is one such file. Relative paths are
@@ -121,6 +136,20 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         let identity = identity.map_err(|error| format!("{}: {error}", file.display()))?;
         Ok(Some(identity))
     }
+}
+
+/// What a bot's author has written against. With all but the first, an adapter of ours has the
+/// streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// The protocol itself.
+    Protocol,
+    /// The functions of a compiled strategy: it is not told the limit.
+    Strategy,
+    /// Lines of JSON on standard input and output.
+    Lines,
+    /// The protocol of engines (GTP).
+    Engine,
 }
 
 /// The owner of a bot's program, and whether we start it.

@@ -23,7 +23,7 @@ mod packed;
 mod running;
 
 pub use cause::{Cause, Runs};
-pub use command::check_home;
+pub use command::{CommandLine, check_home};
 pub use context::{
     BotAddress, BotOptions, LaunchContext, LaunchError, LaunchOptions, LaunchTarget,
 };
@@ -32,9 +32,9 @@ pub use hint::{Hint, hint_for};
 pub use identity::identity_of_file;
 pub use image::{Unpinned, image_label, image_scheme};
 pub use input::{open_input, read_input, read_input_text, read_stream_text};
-pub use launcher::{Launcher, Reach, Scheme, Schemes, SpecReader, Trust};
+pub use launcher::{Interface, Launcher, Reach, Scheme, Schemes, SpecReader, Trust};
 pub use log_name::is_log_of;
-pub use needs::{has_program, is_label, machine_label, needs_of_file};
+pub use needs::{has_program, is_label, machine_label, needs_of_file, program_in_path};
 pub use neighbours::{SharedFolder, shared_folders};
 pub use output::{Output, OutputOptions, write_output, write_whole};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};

@@ -1,7 +1,12 @@
 //! Needs of a bot, which a machine must have so that it can play there: the programs that
 //! it is started with, and the kind of machine that a compiled file is for.
 
-use std::{env, io::Read as _, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{
+    env,
+    io::Read as _,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
 
 use referee_sandbox::named_programs;
 
@@ -29,12 +34,19 @@ pub fn machine_label() -> String {
 /// True if a program of this name is in a folder of PATH.
 #[must_use]
 pub fn has_program(name: &str) -> bool {
+    program_in_path(name).is_some()
+}
+
+/// The file of a program of this name in the folders of PATH; none for a path.
+#[must_use]
+pub fn program_in_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let is_program = |file: &Path| {
         file.metadata()
             .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
     };
-    env::split_paths(&path).any(|folder| is_program(&folder.join(name)))
+    let mut files = env::split_paths(&path).map(|folder| folder.join(name));
+    files.find(|file| !name.contains('/') && is_program(file))
 }
 
 /// The need of a file, as a label: its kind of machine where it is compiled, the

@@ -2,8 +2,9 @@
 //! a SPEC whose paths begin at the archive's folder, in which the bot runs.
 
 use std::{
+    ffi::OsString,
     fmt,
-    path::{Component, Path},
+    path::{Component, Path, PathBuf},
     str::FromStr,
     sync::Arc,
 };
@@ -11,7 +12,7 @@ use std::{
 use referee_core::GameInfo;
 
 use crate::{
-    Launcher, Reach, Scheme, Schemes, Trust,
+    Interface, Launcher, Reach, Scheme, Schemes, Trust,
     archive::{ArchiveHash, ArchiveHashError},
     is_label,
 };
@@ -28,7 +29,7 @@ pub struct PackedSpec {
     pub hash: ArchiveHash,
     /// Labels of what a machine must have to play with it: in order, each once.
     pub needs: Vec<String>,
-    /// The SPEC inside, which starts it in the archive's folder: `exec:COMMAND` or
+    /// The SPEC inside, which starts it in the archive's folder, as in `exec:COMMAND` and
     /// `strategy:FILE.so`.
     pub inner: String,
 }
@@ -111,7 +112,7 @@ impl PackedSpec {
         let refused = |why: &str| format!("{self}: {why}");
         let Some((scheme, rest)) = schemes.find(&self.inner) else {
             return Err(refused(
-                "expected exec:COMMAND or strategy:FILE.so after the archive",
+                "expected exec:COMMAND, stdio:COMMAND, gtp:COMMAND or strategy:FILE.so after the archive",
             ));
         };
         let inner = (scheme.read)(&self.inner, rest)?;
@@ -163,8 +164,12 @@ impl Launcher for PackedLauncher {
         self.inner.needs_empty_board()
     }
 
-    fn is_adapted(&self) -> bool {
-        self.inner.is_adapted()
+    fn interface(&self) -> Interface {
+        self.inner.interface()
+    }
+
+    fn command(&self) -> Option<(PathBuf, Vec<OsString>)> {
+        self.inner.command()
     }
 
     fn may_keep_globals(&self) -> bool {

@@ -2,13 +2,15 @@
 //! running itself, and images; the others come with `referee-worker`.
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
+use line_adapters::{GtpOptions, LineDialect, LineSpec};
 use referee_bots::{
-    Launcher, Reach, Scheme, Schemes, Trust, Unpinned, check_home, image_scheme, needs_of_file,
-    stays_in_folder,
+    CommandLine, Interface, Launcher, Reach, Scheme, Schemes, Trust, Unpinned, check_home,
+    image_scheme, needs_of_file, program_in_path, stays_in_folder,
 };
 use referee_container::Containers;
 use referee_core::GameInfo;
@@ -26,7 +28,8 @@ use crate::hidden;
 /// The path of this program is not known.
 pub fn travelling_schemes(unpinned: Unpinned) -> std::io::Result<Schemes> {
     let program = std::env::current_exe()?;
-    let packed = vec![strategy(program.clone())];
+    let mut packed = vec![strategy(program.clone())];
+    packed.extend(LineDialect::NAMES.map(|dialect| lines(dialect, program.clone())));
     let image = image_scheme(containers()?, unpinned);
     Ok(Schemes::travelling(vec![built_in(program), image], packed))
 }
@@ -76,6 +79,30 @@ fn strategy(program: PathBuf) -> Scheme {
     }
 }
 
+fn lines(dialect: &'static str, program: PathBuf) -> Scheme {
+    let (prefixes, form): (&[&str], _) = match dialect {
+        "gtp" => (&["gtp:"], "gtp:COMMAND"),
+        _ => (&["stdio:"], "stdio:COMMAND"),
+    };
+    let read = move |rest: &str| LineSpec::read(dialect.parse()?, rest);
+    Scheme {
+        prefixes,
+        form,
+        names: Vec::new(),
+        read: Box::new(move |spec, rest| match read(rest) {
+            Ok(read) => Ok(Arc::new(OfLines {
+                program: program.clone(),
+                command: CommandLine::new(
+                    read.command.program.clone(),
+                    read.command.arguments.clone(),
+                ),
+                spec: read,
+            })),
+            Err(error) => Err(format!("{spec}: {error}")),
+        }),
+    }
+}
+
 /// Every kind of bot.
 ///
 /// # Errors
@@ -83,11 +110,10 @@ fn strategy(program: PathBuf) -> Scheme {
 /// The path of this program is not known.
 pub fn schemes() -> std::io::Result<Schemes> {
     let program = std::env::current_exe()?;
-    Ok(Schemes::with(vec![
-        built_in(program.clone()),
-        strategy(program),
-        image_scheme(containers()?, Unpinned::LookUp),
-    ]))
+    let mut schemes = vec![built_in(program.clone()), strategy(program.clone())];
+    schemes.extend(LineDialect::NAMES.map(|dialect| lines(dialect, program.clone())));
+    schemes.push(image_scheme(containers()?, Unpinned::LookUp));
+    Ok(Schemes::with(schemes))
 }
 
 /// One of our own bots: the program runs itself as it.
@@ -201,8 +227,8 @@ impl Launcher for Compiled {
         !self.strategy.keeps_globals
     }
 
-    fn is_adapted(&self) -> bool {
-        true
+    fn interface(&self) -> Interface {
+        Interface::Strategy
     }
 
     fn remark(&self) -> Option<&'static str> {
@@ -211,6 +237,87 @@ impl Launcher for Compiled {
              where CLOCKS_PER_SEC is 1000 and does not divide by that, say \
              FILE.so?clock-scale=1000, or it thinks a thousandth of what it should",
         )
+    }
+}
+
+/// A program that reads and writes lines: the program runs itself as its adapter.
+#[derive(Debug)]
+struct OfLines {
+    program: PathBuf,
+    spec: LineSpec,
+    command: CommandLine,
+}
+
+impl Launcher for OfLines {
+    fn default_name(&self) -> String {
+        self.command.default_name()
+    }
+
+    fn trust(&self) -> Trust {
+        Trust::Process
+    }
+
+    fn reach(&self) -> Reach {
+        let mut spec = self.spec.clone();
+        // A sandbox shows programs that are named by their files.
+        if let Some(file) = program_in_path(&spec.command.program) {
+            spec.command.program = file.to_string_lossy().into_owned();
+        }
+        let words = ["lines".to_owned()].into_iter().chain(spec.arguments());
+        Reach::Program {
+            program: self.program.clone(),
+            arguments: words.map(OsString::from).collect(),
+        }
+    }
+
+    fn command(&self) -> Option<(PathBuf, Vec<OsString>)> {
+        self.command.command()
+    }
+
+    fn check_files(&self, directory: &Path) -> Result<(), String> {
+        self.command.check_files(directory)
+    }
+
+    fn program_file(&self, directory: &Path) -> Option<PathBuf> {
+        self.command.program_file(directory)
+    }
+
+    fn needs(&self, directory: &Path) -> Vec<String> {
+        self.command.needs(directory)
+    }
+
+    fn check_packed(&self) -> Result<(), String> {
+        self.command.check_packed()
+    }
+
+    fn with_command(&self, words: &[String]) -> Option<String> {
+        self.spec.with_command(words)
+    }
+
+    fn needs_empty_board(&self) -> bool {
+        // Moves are found that lead to openings, and to no other positions.
+        matches!(
+            &self.spec.dialect,
+            LineDialect::Gtp(GtpOptions { setup: None, .. })
+        )
+    }
+
+    fn check_game(&self, game: &GameInfo) -> Result<(), String> {
+        match self.spec.dialect {
+            LineDialect::Gtp(_) if game.name != line_adapters::GTP_GAME => Err(format!(
+                "GTP is spoken by engines that play {}, not {}",
+                game_name(line_adapters::GTP_GAME),
+                game_name(game.name)
+            )),
+            LineDialect::Gtp(_) | LineDialect::Stdio => Ok(()),
+        }
+    }
+
+    fn interface(&self) -> Interface {
+        match self.spec.dialect {
+            LineDialect::Stdio => Interface::Lines,
+            LineDialect::Gtp(_) => Interface::Engine,
+        }
     }
 }
 
@@ -246,6 +353,11 @@ mod tests {
             ("a=house:radnom", "did you mean random?"),
             ("strategy:", "expected strategy:FILE.so"),
             ("strategy:a.so?x=1", "there is no parameter \"x\""),
+            ("stdio:", "expected a command"),
+            (
+                "stdio:./bot?max-games=no",
+                "max-games: expected a number from 1",
+            ),
             ("..=house:random", "begins with"),
             ("a b=house:random", "a name is"),
         ] {

@@ -2,10 +2,12 @@
 
 use std::{
     ffi::OsStr,
+    num::NonZeroU32,
     process::{Command, ExitCode},
 };
 
 use clap::Subcommand;
+use line_adapters::{GtpOptions, LineDialect, LineSpec, ProgramCommand};
 use strategy_adapter::AdapterError;
 
 use crate::{End, sandbox, text::tell, usage};
@@ -33,6 +35,27 @@ pub enum Hidden {
     StrategyHost {
         /// The same.
         spec: String,
+    },
+    /// Play a program that reads and writes lines (what `stdio:` and `gtp:` bots are started with)
+    #[command(hide = true)]
+    Lines {
+        /// What it speaks.
+        dialect: LineDialect,
+        /// Play many games with one process, one after another.
+        #[arg(long)]
+        keep: bool,
+        /// Number of games at once, each with a process of its own.
+        #[arg(long, default_value = "1")]
+        max_games: NonZeroU32,
+        /// The seconds of a move that an engine is told.
+        #[arg(long)]
+        time: Option<u32>,
+        /// The command that sets up a position.
+        #[arg(long)]
+        setup: Option<String>,
+        /// The program and its arguments.
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
     },
     /// Kill the bots that outlive us (started by the program itself)
     #[command(hide = true)]
@@ -94,6 +117,40 @@ impl Hidden {
                 } else {
                     End::Failed
                 })
+            }
+            Self::Lines {
+                dialect,
+                keep,
+                max_games,
+                time,
+                setup,
+                command,
+            } => {
+                let mut words = command.into_iter();
+                let Some(program) = words.next() else {
+                    return usage("expected a command");
+                };
+                let command = ProgramCommand {
+                    program,
+                    arguments: words.collect(),
+                };
+                let dialect = match dialect {
+                    LineDialect::Stdio => LineDialect::Stdio,
+                    LineDialect::Gtp(_) => LineDialect::Gtp(GtpOptions { time, setup }),
+                };
+                let spec = LineSpec {
+                    command,
+                    dialect,
+                    keep,
+                    max_games,
+                };
+                match line_adapters::adapter(&spec) {
+                    Ok(()) => Ok(End::Done),
+                    Err(error) => {
+                        tell(&error.to_string());
+                        Ok(End::No)
+                    }
+                }
             }
             Self::Supervise => {
                 referee::supervise();

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use arena_events::check::{FindingName, SkipCause, StageFigure};
+use referee_bots::Interface;
 use referee_core::Seat;
 
 use crate::{
@@ -39,9 +40,12 @@ pub(super) async fn deadlines(
         .with_time(StageFigure::SlowestUs, slowest)
         .with_time(StageFigure::LimitUs, limit);
     let short = (limit / 10).max(SHORTEST_LIMIT);
-    // Code behind an adapter is not told the limit, so it can't obey another one.
-    let is_adapted = examiner.entry.launcher().is_adapted();
-    if short > limit / 2 || own < short / 2 || is_adapted {
+    // A strategy is not told the limit, and an engine whole seconds, so they can't obey another one.
+    let is_told = match examiner.entry.launcher().interface() {
+        Interface::Protocol | Interface::Lines => true,
+        Interface::Strategy | Interface::Engine => false,
+    };
+    if short > limit / 2 || own < short / 2 || !is_told {
         return Ok(outcome);
     }
     examiner.make_room(subject, 1).await;

@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::Args;
 use referee_bots::{
-    Entry, PackedSpec, Schemes,
+    Entry, Launcher, PackedSpec, Schemes,
     archive::{LEFT_OUT, Packed, pack_file, pack_folder},
     is_label,
 };
@@ -76,7 +77,7 @@ impl PackArgs {
                     ));
                 };
                 entry.check_files(&here)?;
-                let inner = read(&of_file(spec, &here, &file)?)?;
+                let inner = read(&of_file(spec, entry.launcher(), &here, &file)?)?;
                 let packable = inner.launcher().check_packed();
                 packable.or_else(|why| usage(format!("{spec}: {why}")))?;
                 let packed = pack_file(&file).or_else(|error| usage(error.to_string()))?;
@@ -124,7 +125,12 @@ impl PackedBot {
 }
 
 /// The SPEC of a bot of one file, in the folder in which this is alone.
-fn of_file(spec: &str, here: &Path, file: &Path) -> anyhow::Result<String> {
+fn of_file(
+    spec: &str,
+    launcher: &dyn Launcher,
+    here: &Path,
+    file: &Path,
+) -> anyhow::Result<String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     if let Some(strategy) = spec.strip_prefix("strategy:") {
         // A path may contain a question mark, a value can't.
@@ -132,15 +138,23 @@ fn of_file(spec: &str, here: &Path, file: &Path) -> anyhow::Result<String> {
         let parameters = parameters.map_or_else(String::new, |all| format!("?{all}"));
         return Ok(format!("strategy:{name}{parameters}"));
     }
-    let words = spec.strip_prefix("exec:").and_then(shlex::split);
-    let words = words.unwrap_or_default().into_iter().enumerate();
-    let words = words.map(|(at, word)| match here.join(&word) == file {
-        // Without a slash it would be looked for where programs are.
-        true if at == 0 => format!("./{name}"),
-        true => name.clone().into_owned(),
-        false => word,
-    });
+    let command = launcher
+        .command()
+        .into_iter()
+        .flat_map(|(program, arguments)| {
+            let words = [program.into_os_string()].into_iter().chain(arguments);
+            words.map(|word| word.to_string_lossy().into_owned())
+        });
+    let words = command
+        .enumerate()
+        .map(|(at, word)| match here.join(&word) == file {
+            // Without a slash it would be looked for where programs are.
+            true if at == 0 => format!("./{name}"),
+            true => name.clone().into_owned(),
+            false => word,
+        });
     let words: Vec<String> = words.collect();
-    let joined = shlex::try_join(words.iter().map(|word| &**word))?;
-    Ok(format!("exec:{joined}"))
+    launcher
+        .with_command(&words)
+        .with_context(|| format!("{spec} has no command"))
 }

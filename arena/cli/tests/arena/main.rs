@@ -27,6 +27,7 @@ mod inputs;
 mod kills;
 mod kubernetes;
 mod languages;
+mod lines;
 mod metrics;
 mod namespaces;
 mod networks;

@@ -2,6 +2,7 @@
 
 use std::{io, pin::Pin, sync::Arc};
 
+use adapter_process::Descendants;
 use arena_proto::{
     arena::v1::Ready,
     games::connect_four::v1::{
@@ -17,7 +18,6 @@ use parking_lot::Mutex;
 use tonic::{Code, Request, Response, Status, Streaming, service::Routes};
 
 use crate::{
-    descendants::{self, Descendants},
     file::{Strategy, StrategyError},
     host_process::HostProcess,
     wire::PointQuestion,
@@ -61,7 +61,7 @@ pub fn adapter(spec: &str) -> Result<(), AdapterError> {
         .build()?;
     let served = runtime.block_on(serve(strategy, descendants));
     drop(runtime);
-    descendants::end();
+    adapter_process::end();
     served
 }
 

@@ -2,16 +2,12 @@
 //! it is dropped. How it died, and in which call, becomes the status of its game.
 
 use std::{
-    collections::VecDeque,
-    io::{self, Write as _},
-    os::{
-        fd::{AsFd, OwnedFd},
-        unix::{net::UnixStream as StdUnixStream, process::ExitStatusExt as _},
-    },
+    io,
+    os::{fd::OwnedFd, unix::net::UnixStream as StdUnixStream},
     process::{ExitStatus, Stdio},
 };
 
-use nix::sys::signal::Signal;
+use adapter_process::{Descendants, PrintedLines, drain, ended};
 use referee_core::with_last_words;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -21,18 +17,12 @@ use tokio::{
 use tonic::Status;
 
 use crate::{
-    descendants::Descendants,
     file::Strategy,
     wire::{HostReport, PointQuestion},
 };
 
-/// Number of its last lines that evidence is chosen from, and the longest one in characters.
-const KEPT_LINES: usize = 60;
-const LINE_LIMIT: usize = 400;
-/// The longest line in bytes; a longer one is cut in two.
-const LONGEST_LINE: usize = 64 * 1024;
-/// Number of bytes read at most from the pipe of a dead host: what a pipe can hold.
-const PIPE_CAPACITY: usize = 64 * 1024;
+/// The longest text of a report in bytes; of a longer one the rest is left out.
+const LONGEST_TEXT: usize = 64 * 1024;
 
 /// A host.
 pub(crate) struct HostProcess {
@@ -129,7 +119,7 @@ impl HostProcess {
     async fn text(&mut self, bytes: u32) -> String {
         let mut text = std::mem::take(&mut self.unread);
         let missing = u64::from(bytes).saturating_sub(text.len() as u64);
-        let mut rest = (&mut self.socket).take(missing.min(LONGEST_LINE as u64));
+        let mut rest = (&mut self.socket).take(missing.min(LONGEST_TEXT as u64));
         let _ = rest.read_to_end(&mut text).await;
         String::from_utf8_lossy(&text).into_owned()
     }
@@ -222,14 +212,8 @@ impl HostProcess {
             HostPhase::GetPoint => "in getPoint",
             HostPhase::ClearPoint => "in clearPoint",
         };
-        let died = match (status.code(), status.signal().map(Signal::try_from)) {
-            (Some(code), _) => format!("the strategy exited with code {code} {place}"),
-            (None, Some(Ok(Signal::SIGABRT))) => format!("the strategy aborted {place}"),
-            (None, Some(Ok(signal))) => format!("the strategy was killed by {signal} {place}"),
-            (None, _) => format!("the strategy ended {place}"),
-        };
-        let printed = self.printed.last.make_contiguous();
-        Status::internal(with_last_words(&died, printed))
+        let died = format!("the strategy {} {place}", ended(status));
+        Status::internal(with_last_words(&died, self.printed.last()))
     }
 }
 
@@ -251,71 +235,10 @@ impl Drop for HostProcess {
     }
 }
 
-/// The lines that a strategy has printed.
-#[derive(Debug, Default)]
-struct PrintedLines {
-    /// A line that has not ended.
-    line: Vec<u8>,
-    /// The last lines since the last question.
-    last: VecDeque<String>,
-}
-
-impl PrintedLines {
-    fn forget(&mut self) {
-        self.last.clear();
-    }
-
-    /// Passes on each line as it ends, so that those of several games don't mix.
-    fn push(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") || self.line.len() >= LONGEST_LINE {
-                self.end();
-            }
-        }
-    }
-
-    /// The line has ended, or nothing more will come.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the log of the adapter is its standard error"
-    )]
-    fn end(&mut self) {
-        let mut line = std::mem::take(&mut self.line);
-        let words = String::from_utf8_lossy(&line);
-        let words = words.trim_end();
-        if !words.is_empty() {
-            if self.last.len() == KEPT_LINES {
-                self.last.pop_front();
-            }
-            self.last
-                .push_back(words.chars().take(LINE_LIMIT).collect());
-        }
-        if !line.is_empty() {
-            if !line.ends_with(b"\n") {
-                line.push(b'\n');
-            }
-            // The log may have no reader.
-            let _ = io::stderr().write_all(&line);
-        }
-    }
-}
-
 async fn read_some(output: Option<&mut pipe::Receiver>, into: &mut [u8]) -> io::Result<usize> {
     match output {
         Some(output) => output.read(into).await,
         None => std::future::pending().await,
-    }
-}
-
-/// Reads what is there without waiting, up to a pipe's capacity.
-fn drain(from: impl AsFd, mut found: impl FnMut(&[u8])) {
-    let mut chunk = [0; 4096];
-    for _ in 0..PIPE_CAPACITY / chunk.len() {
-        match nix::unistd::read(&from, &mut chunk) {
-            Ok(read) if read > 0 => found(&chunk[..read]),
-            _ => return,
-        }
     }
 }
 

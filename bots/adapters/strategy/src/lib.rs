@@ -12,7 +12,6 @@
 )]
 
 mod adapter;
-mod descendants;
 mod file;
 mod host;
 mod host_process;

@@ -42,7 +42,7 @@ Examples:
   arena check --list"
 )]
 pub(crate) struct Check {
-    /// The bot: house:NAME, strategy:FILE.so, exec:COMMAND, grpc://HOST:PORT or
+    /// The bot: house:NAME, exec:COMMAND, stdio:COMMAND, strategy:FILE.so, grpc://HOST:PORT or
     /// unix:PATH.
     #[arg(value_name = "SPEC", required_unless_present = "list")]
     bot: Option<String>,

@@ -161,8 +161,7 @@ impl<'a> Printer<'a> {
         if found.may_keep_globals {
             hint = Some(KEEPS_GLOBALS.to_owned());
         }
-        let adapted = self.entry.launcher().is_adapted();
-        let fix = fix_behind_adapter(found.name).filter(|_| adapted);
+        let fix = fix_behind_adapter(self.entry.launcher().interface(), found.name);
         // A program that ended has its last words in the foul.
         let mut said = match &found.evidence {
             Evidence::Foul(observed) => FoulWords::of(&observed.foul).printed,

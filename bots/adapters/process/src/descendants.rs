@@ -1,6 +1,5 @@
-//! The processes that strategies have started. A host adopts the orphans below it, and
-//! the adapter adopts them when the host dies. So a child of the adapter that is not a
-//! running host is left over from a finished game, and is killed.
+//! The processes that foreign programs have started. The adapter adopts those whose parents are
+//! dead. So a child of the adapter that is not the program of a game is left over, and is killed.
 
 use std::{collections::HashSet, fs, io, sync::Arc};
 
@@ -16,35 +15,39 @@ use nix::{
 use parking_lot::Mutex;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The running hosts; clones share them.
+/// The programs of running games; clones share them.
 #[derive(Clone, Debug)]
-pub(crate) struct Descendants(Arc<Mutex<HashSet<u32>>>);
+pub struct Descendants(Arc<Mutex<HashSet<u32>>>);
 
 impl Descendants {
     /// Adopts orphans from here on.
-    pub(crate) fn new() -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn new() -> io::Result<Self> {
         prctl::set_child_subreaper(true)?;
         Ok(Self(Arc::default()))
     }
 
-    /// This child is a host, and is waited for elsewhere. Must be called on the thread of
-    /// [`kill_leftovers`](Self::kill_leftovers), before that can run.
-    pub(crate) fn add(&self, host: u32) {
-        self.0.lock().insert(host);
+    /// This child is the program of a game, and is waited for elsewhere. Must be called on the
+    /// thread of [`kill_leftovers`](Self::kill_leftovers), before that can run.
+    pub fn add(&self, program: u32) {
+        self.0.lock().insert(program);
     }
 
     /// This one has been waited for.
-    pub(crate) fn remove(&self, host: u32) {
-        self.0.lock().remove(&host);
+    pub fn remove(&self, program: u32) {
+        self.0.lock().remove(&program);
         self.kill_leftovers();
     }
 
     /// Kills and reaps what is left over. Their children are adopted when they are dead,
     /// and their death wakes [`keep_clean`](Self::keep_clean).
-    pub(crate) fn kill_leftovers(&self) {
-        let hosts = self.0.lock();
+    pub fn kill_leftovers(&self) {
+        let programs = self.0.lock();
         for id in children() {
-            if !hosts.contains(&id) {
+            if !programs.contains(&id) {
                 let id = pid(id);
                 let _ = kill(id, Signal::SIGKILL);
                 let _ = waitpid(id, Some(WaitPidFlag::WNOHANG));
@@ -53,8 +56,12 @@ impl Descendants {
     }
 
     /// Kills leftovers whenever a child has died.
+    ///
+    /// # Errors
+    ///
+    /// The system does not tell of dead children.
     #[expect(clippy::disallowed_methods, reason = "the process is the adapter's")]
-    pub(crate) async fn keep_clean(self) -> io::Result<()> {
+    pub async fn keep_clean(self) -> io::Result<()> {
         let mut died = signal(SignalKind::child())?;
         while died.recv().await.is_some() {
             self.kill_leftovers();
@@ -64,7 +71,7 @@ impl Descendants {
 }
 
 /// Kills all that is left below this process, and waits until it is gone.
-pub(crate) fn end() {
+pub fn end() {
     loop {
         for id in children() {
             let _ = kill(pid(id), Signal::SIGKILL);
