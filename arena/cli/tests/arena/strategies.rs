@@ -249,7 +249,7 @@ fn loading_is_starting_and_not_thinking_also_in_the_middle_of_a_game() {
     let board = r#"{"rows":4,"columns":4,"forbidden":"none"}"#;
     fs::write(arena.path("board"), board).unwrap();
     done(&arena.run(
-        "match connect-four --bot house:random --bot other=house:random --rounds 1 \
+        "match connect-four --bot house:random --bot other=house:random --rounds 1 --seed 1 \
          --openings board --records run",
     ));
     let (record, _) = &arena.records("run")[0];
