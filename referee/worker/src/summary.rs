@@ -1,6 +1,6 @@
 //! The summary of a game, read off its record, in the form that results are counted in.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use referee_core::{Event, Record, Seat, SeatFoul, Verdict};
 use referee_games::game;
