@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -508,46 +509,60 @@ def children(parent: int) -> list[int]:
 class Script:
     """A process that plays without an end: `plays.py HOW`."""
 
-    def __init__(self, how: str, folder: Path) -> None:
-        self.temporary = folder / "temporary"
-        self.temporary.mkdir()
-        self.popen = subprocess.Popen(
-            [sys.executable, SCRIPT, how],
-            env={**os.environ, "TMPDIR": str(self.temporary)},
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    def __init__(self, popen: subprocess.Popen[str], temporary: Path) -> None:
+        self.popen = popen
+        self.temporary = temporary
 
     def line(self) -> str:
         assert self.popen.stdout is not None
         return self.popen.stdout.readline().rstrip("\n")
 
 
+@contextmanager
+def script(how: str, folder: Path) -> Iterator[Script]:
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    popen = subprocess.Popen(
+        [sys.executable, SCRIPT, how],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    # A line that never comes ends with the process.
+    watchdog = threading.Timer(TIMEOUT, popen.kill)
+    watchdog.start()
+    with popen:
+        try:
+            yield Script(popen, temporary)
+        finally:
+            watchdog.cancel()
+            watchdog.join()
+            popen.kill()
+
+
 @pytest.mark.parametrize("how", ["match", "endless", "async", "tournament"])
 def test_ctrl_c_stops_it_and_leaves_nothing(tmp_path: Path, how: str) -> None:
-    script = Script(how, tmp_path)
-    with script.popen:
-        assert script.line() == "begun"
-        processes = children(script.popen.pid)
+    with script(how, tmp_path) as running:
+        assert running.line() == "begun"
+        processes = children(running.popen.pid)
         assert processes
-        script.popen.send_signal(signal.SIGINT)
-        told = script.line()
+        running.popen.send_signal(signal.SIGINT)
+        told = running.line()
         assert re.fullmatch(r"interrupted after \d+ games, threads: MainThread", told), told
-        assert script.popen.wait(TIMEOUT) == 0
+        assert running.popen.wait(TIMEOUT) == 0
     assert [number for number in processes if Path(f"/proc/{number}").exists()] == []
-    assert list(script.temporary.iterdir()) == []
+    assert list(running.temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize("how", ["match", "tournament"])
 def test_the_arena_does_not_outlive_a_killed_interpreter(tmp_path: Path, how: str) -> None:
-    script = Script(how, tmp_path)
-    with script.popen:
-        assert script.line() == "begun"
-        processes = children(script.popen.pid)
+    with script(how, tmp_path) as running:
+        assert running.line() == "begun"
+        processes = children(running.popen.pid)
         assert processes
-        script.popen.kill()
+        running.popen.kill()
     until(lambda: not any(Path(f"/proc/{number}").exists() for number in processes))
 
 
