@@ -325,16 +325,21 @@ fn a_bot_that_goes_away_loses_nothing(
     play: &dyn Fn(&str),
     calm: &[Value],
 ) {
-    play("away");
-    wait_until("games are played", || {
-        !deployment.results("away").is_empty()
-    });
-    deployment.arena("tournament pause away");
     let status = || {
         let status = deployment.arena("tournament status away");
         status.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    wait_until("it is paused", || status().contains("paused"));
+    play("away");
+    // It is paused before anybody looks at its games: they are played faster than they are shown.
+    wait_until("games are played", || {
+        deployment.arena("tournament pause away");
+        wait_until("it is paused", || status().contains("paused"));
+        let begun = !deployment.results("away").is_empty();
+        if !begun {
+            deployment.arena("tournament submit away");
+        }
+        begun
+    });
     let node = deployment.name("node");
     deployment.docker(&["stop", &node]);
     deployment.arena("tournament submit away");
@@ -354,7 +359,8 @@ fn a_bot_whose_container_is_killed_loses_the_games_that_it_plays_and_no_other() 
     let deployment = Deployment::new();
     deployment.script(&["up"]);
     deployment.wait_until_over(FIRST);
-    let play = |name: &str| deployment.submit(name, "othello", 150, &["rust", "node"]);
+    // Some ten seconds of games.
+    let play = |name: &str| deployment.submit(name, "othello", 450, &["rust", "node"]);
     play("calm");
     deployment.wait_until_over("calm");
     let calm = deployment.results("calm");
@@ -407,7 +413,7 @@ fn what_was_backed_up_is_restored_into_an_empty_deployment_and_proved() {
     deployment.wait_until_over(FIRST);
     let (rows, games) = (deployment.rows(FIRST), deployment.results(FIRST));
     // One that is backed up while it is played.
-    deployment.submit("later", "othello", 40, &BOTS);
+    deployment.submit("later", "othello", 120, &BOTS);
     let backup = deployment.backup();
     assert!(!deployment.is_over("later"), "too few games");
 
