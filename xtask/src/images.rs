@@ -7,6 +7,7 @@ mod arch;
 mod base;
 mod context;
 mod engine;
+mod licences;
 mod npm;
 mod options;
 mod pip;
@@ -15,6 +16,7 @@ mod release;
 mod rootfs;
 mod sbom;
 mod source;
+mod wheel;
 
 pub(crate) use base::Base;
 pub(crate) use release::run as release;
@@ -161,7 +163,7 @@ pub(crate) fn run(words: &[&str]) -> Result {
     Ok(())
 }
 
-/// Writes what the tests of `arena` build images of, from programs that are built already.
+/// Writes what the tests of `arena` build images of, and a release, from programs that are built already.
 ///
 /// # Errors
 /// Something can't be built.
@@ -172,6 +174,7 @@ pub(crate) fn for_tests(base: Base) -> Result {
         arch: arch::Arch::host()?,
     };
     context::write(&images, build)?;
+    release::for_tests(build)?;
     base.finish()
 }
 

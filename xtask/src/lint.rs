@@ -4,6 +4,7 @@
 mod arrows;
 mod hygiene;
 mod proto;
+mod workflows;
 
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,7 @@ const CHECKS: &[Check] = &[
     ("hygiene", "the repository is fit to be cloned", hygiene::check),
     ("arrows", "no crate depends on what it must not", arrows::check),
     ("proto", ".proto files: style, format, compatibility", proto::check),
+    ("actions", "GitHub's workflows: syntax, types, pinned actions", workflows::check),
     ("deny", "bans, licences, sources of dependencies", deny),
     ("clippy", "no warning in any target; no library touches what is the program's", clippy),
 ];

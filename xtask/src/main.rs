@@ -37,7 +37,8 @@ Verbs:
                     the page's routes and the kits, which start no server, no
                     container and no browser
   lint              Format, clippy, forbidden dependencies, licences, .proto
-                    files and repository hygiene; goes on after a failure
+                    files, GitHub's workflows and repository hygiene; goes on
+                    after a failure
   bench [NAME]      Measure; all benchmarks, or the one that is named
   images [--arch ARCH] [--base IMAGE] [--engine-host unix://PATH]
          [--profile NAME] [--registry NAME] [--prepared] [NAME…]
@@ -53,7 +54,8 @@ Verbs:
                     Make the image localhost/bot-arena/base of Debian's
                     packages, where no registry can be reached
   release [--arch ARCH]
-                    Pack the static programs and their checksums into
+                    Pack the static programs into an archive, and with the
+                    Python kit into a wheel, with checksums:
                     target/release-archives
   manifests [FOLDER…]
                     Check what deploy/kubernetes gives, or the files *.yaml of
@@ -93,7 +95,7 @@ Verbs:
                     has this text and prints their tables
   help              Print this
 
-cargo-deny, buf, kubectl, Helm, promtool and the Python packages that check
+actionlint, cargo-deny, buf, kubectl, Helm, promtool and the Python packages that check
 statistics and manifests are installed into target/tools when they are first
 needed; the kits of other languages are built below target/languages, what
 images hold below target/images, and manifests are rendered into

@@ -56,6 +56,8 @@ pub(crate) const BUILD: &[Need] = &[
 /// The needs of the other tests.
 #[rustfmt::skip]
 pub(crate) const TESTS: &[Need] = &[
+    // It compiles what checks the workflows of GitHub.
+    programs(&["go"], &["golang-go"]),
     // The sample in Node, and the rules that the page is tested by.
     programs(&["node"], &["nodejs"]),
     programs(&["npm"], &["npm"]),

@@ -12,6 +12,8 @@ use crate::shell::{Result, capture, cargo, command, root, stream, succeeds, targ
 const CARGO_DENY: &str = "0.20.2";
 const CARGO_FUZZ: &str = "0.13.1";
 const BUF: &str = "1.75.0";
+/// The newest one that Debian 12's Go compiles.
+const ACTIONLINT: &str = "v1.7.7";
 
 /// The Python packages that compute anew what the ladder's statistics say.
 const PEERS: [&str; 4] = [
@@ -29,6 +31,7 @@ pub(crate) const CHECKS: &str = "deploy/kubernetes/checks";
 /// # Errors
 /// A tool can't be installed.
 pub(crate) fn install() -> Result {
+    actionlint()?;
     buf()?;
     cargo_deny()?;
     peers()?;
@@ -69,6 +72,29 @@ fn cargo_tool(name: &str, version: &str, options: &str) -> Result<PathBuf> {
             .arg(&dir),
         )?;
     }
+    Ok(program)
+}
+
+/// The path of actionlint, which checks GitHub's workflows, installed if need be.
+///
+/// # Errors
+/// It can't be installed.
+pub(crate) fn actionlint() -> Result<PathBuf> {
+    let dir = dir()?;
+    let program = dir.join("bin/actionlint");
+    let said = capture(command(&program).arg("-version")).unwrap_or_default();
+    if said.lines().next() == Some(ACTIONLINT) {
+        return Ok(program);
+    }
+    stream(
+        command("go")
+            .arg("install")
+            .arg(format!(
+                "github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}"
+            ))
+            .env("GOBIN", dir.join("bin")),
+    )
+    .map_err(|error| format!("{error}\nactionlint is compiled by Go (Debian: golang-go)"))?;
     Ok(program)
 }
 

@@ -36,7 +36,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
                       worth, endgame, race, playouts, or several of them with commas",
         },
     ],
-    shows: &["ai4?time=50ms"],
+    shows: &["ai4?time=10ms"],
     build,
 };
 

@@ -53,7 +53,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
             summary: "an idea to leave out: mpc, stability, patterns, table, etc, ordering, parity or solver",
         },
     ],
-    shows: &["edge?time=50ms"],
+    shows: &["edge?time=10ms"],
     build,
 };
 

@@ -51,7 +51,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
                       danger, chances",
         },
     ],
-    shows: &["tenpai"],
+    shows: &["tenpai?time=10ms"],
     build,
 };
 

@@ -38,7 +38,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
             summary: "how much it explores: Q/N + c * sqrt(2 ln N(parent) / N(child))",
         },
     ],
-    shows: &["strong=uct?time=50ms", "weak=uct?playouts=50"],
+    shows: &["strong=uct?time=10ms", "weak=uct?playouts=50"],
     build,
 };
 

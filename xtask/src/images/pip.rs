@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use super::{arch::Arch, folder, sbom::Package};
@@ -16,8 +17,13 @@ use crate::{
 const VERSION: &str = "3.11";
 /// The names that wheels have for the C libraries of that Python.
 const PLATFORMS: [&str; 3] = ["manylinux2014", "manylinux_2_17", "manylinux_2_28"];
+/// The folder of the kit.
+const KIT: &str = "bots/python";
 /// The folder of the packages in the image.
 pub(super) const PATH: &str = "opt/bot/site-packages";
+
+/// The pip that installs where there is none: it runs from its wheel.
+const PIP: &str = "pip==26.1.2";
 
 /// Installs the kit and its dependencies and says where their folder is.
 ///
@@ -28,32 +34,65 @@ pub(super) fn install(epoch: u64, arch: Arch) -> Result<PathBuf> {
     let folder = folder().join("pip");
     let _ = fs::remove_dir_all(&folder);
     let site = folder.join("site-packages");
-    let kit = root().join("bots/python");
-    let pip = || {
-        let mut pip = command(&python);
-        pip.args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
-            .current_dir(&kit)
-            .env("PIP_CONSTRAINT", CONSTRAINTS)
-            .env("PIP_BUILD_CONSTRAINT", CONSTRAINTS)
-            .env("SOURCE_DATE_EPOCH", epoch.to_string());
-        pip
-    };
-    stream(
-        pip()
-            .args(["wheel", "--no-deps", ".", "--wheel-dir"])
-            .arg(&folder),
-    )?;
-    let mut install = pip();
-    install
-        .args(["install", "--no-compile", "--only-binary=:all:"])
-        .args(["--implementation=cp", "--python-version", VERSION]);
-    for platform in PLATFORMS {
-        install.arg(format!("--platform={platform}_{}", arch.machine()));
-    }
-    install.arg("--target").arg(&site).arg(wheel(&folder)?);
-    stream(&mut install)?;
+    let kit = kit(&folder, epoch)?;
+    let mut install = pip(&python);
+    install.args(["install", "--no-compile"]);
+    for_image(&mut install, arch);
+    stream(install.arg("--target").arg(&site).arg(kit))?;
     compile(&python, &site)?;
     Ok(site)
+}
+
+/// Builds the kit as a wheel in a folder and says where it is.
+///
+/// # Errors
+/// pip fails.
+pub(super) fn kit(folder: &Path, epoch: u64) -> Result<PathBuf> {
+    // It may have modules that the kit has no more.
+    let _ = fs::remove_dir_all(root().join(KIT).join("build"));
+    stream(
+        pip(&languages::venv()?)
+            .args(["wheel", "--no-deps", ".", "--wheel-dir"])
+            .arg(folder)
+            .env("SOURCE_DATE_EPOCH", epoch.to_string()),
+    )?;
+    wheel(folder)
+}
+
+/// Downloads what this wheel needs to be installed where nothing but Python is, with pip.
+///
+/// # Errors
+/// pip fails.
+pub(super) fn download(wheel: &Path, to: &Path, arch: Arch) -> Result {
+    let mut download = pip(&languages::venv()?);
+    download.arg("download");
+    for_image(&mut download, arch);
+    // The wheel's own, of programs with this machine's libraries.
+    download.arg(format!("--platform=linux_{}", arch.machine()));
+    download.arg("--dest").arg(to).arg(wheel).arg(PIP);
+    stream(&mut download)?;
+    // pip copies the wheel too.
+    fs::remove_file(to.join(wheel.file_name().unwrap_or_default()))?;
+    Ok(())
+}
+
+/// The pip of this Python, for the kit with the versions that it is tested with.
+fn pip(python: &Path) -> Command {
+    let mut pip = command(python);
+    pip.args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
+        .current_dir(root().join(KIT))
+        .env("PIP_CONSTRAINT", CONSTRAINTS)
+        .env("PIP_BUILD_CONSTRAINT", CONSTRAINTS);
+    pip
+}
+
+/// Has pip take what the Python of the image can use.
+fn for_image(pip: &mut Command, arch: Arch) {
+    pip.arg("--only-binary=:all:")
+        .args(["--implementation=cp", "--python-version", VERSION]);
+    for platform in PLATFORMS {
+        pip.arg(format!("--platform={platform}_{}", arch.machine()));
+    }
 }
 
 /// True if a file is needed when the program runs, and the same each time.
@@ -111,7 +150,7 @@ fn package(metadata: &str) -> Option<Package> {
     })
 }
 
-/// The kit as a wheel.
+/// The wheel in a folder.
 fn wheel(folder: &Path) -> Result<PathBuf> {
     let files = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
     let mut wheels = files.filter(|path| path.extension().is_some_and(|end| end == "whl"));

@@ -115,6 +115,11 @@ impl Build<'_> {
         Ok(())
     }
 
+    /// True if its programs need no library of the machine that they run on.
+    pub(super) fn is_static(self) -> bool {
+        self.profile != TESTS
+    }
+
     /// The path of a program that has been built.
     pub(super) fn path(self, program: Program) -> PathBuf {
         // The folder of the profile `dev` has another name.

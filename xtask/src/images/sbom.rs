@@ -202,7 +202,7 @@ fn of_library(library: &Path) -> Result<Package> {
 
 /// The package of a library. It may have been installed as `/lib` or as `/usr/lib`, one of
 /// which is a link, and its own name may be a link too.
-fn owner(library: &Path) -> Option<String> {
+pub(super) fn owner(library: &Path) -> Option<String> {
     let real = library.canonicalize().ok()?;
     let real = real.display().to_string();
     let names = [

@@ -42,6 +42,7 @@ mod postgres_tls;
 mod processes;
 mod proxies;
 mod registry;
+mod releases;
 mod remote;
 mod replays;
 mod runs;
