@@ -22,11 +22,11 @@ use arena_ladder::{
 };
 use arena_store::FirstFoul;
 use arena_terminal::{
-    Reporter, SeenOfRun, Written, move_limit, secrets::SEED, start_limit, worker_name,
+    Reporter, SeenOfRun, Written, move_limit, secrets::SEED, setup_help, start_limit, worker_name,
 };
 use arena_tournament::{
     Definition, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, needs_own_deals,
-    parse_limit, read_openings, run, secret_root,
+    parse_limit, read_openings, run, secret_root, unix_ms,
 };
 use clap::Args;
 use referee::{BotSandbox, Cores};
@@ -64,9 +64,8 @@ pub(crate) struct RunArgs {
     concurrency: Option<u64>,
     #[command(flatten)]
     pin: PinArgs,
-    /// The game's set-up in its notation or as JSON: see docs/notation.md [default: the standard
-    /// one].
-    #[arg(long, allow_hyphen_values = true, value_parser = Written)]
+    /// The set-up.
+    #[arg(long, help = setup_help(), allow_hyphen_values = true, value_parser = Written)]
     setup: Option<String>,
     /// A list of set-ups, one a line, written as for --setup: each deal takes the next. Empty lines
     /// and lines that begin with # are skipped.
@@ -584,10 +583,10 @@ pub(crate) struct FoulArgs {
 }
 
 impl FoulArgs {
-    /// The end of the program, where this was it without them.
-    pub(crate) fn end(&self, end: End, snapshot: &Snapshot) -> End {
+    /// The end of the program, where this was it without them; `has_fouls` if a bot committed one.
+    pub(crate) fn end(&self, end: End, has_fouls: bool) -> End {
         match end {
-            End::Done if self.fail_on_foul && snapshot.has_fouls() => End::No,
+            End::Done if self.fail_on_foul && has_fouls => End::No,
             end => end,
         }
     }
@@ -617,7 +616,10 @@ fn decision(snapshot: &Snapshot) -> Option<Decision> {
 
 /// The folder of one run: its records, the bots' logs, and `run.json`.
 #[derive(Clone, Debug)]
-pub(crate) struct RunFolder(PathBuf);
+pub(crate) struct RunFolder {
+    path: PathBuf,
+    began: SystemTime,
+}
 
 impl RunFolder {
     /// A folder that is named by a person, which must be new or empty, or one
@@ -642,7 +644,10 @@ impl RunFolder {
                 folder.display()
             ));
         }
-        Ok(Self(folder))
+        Ok(Self {
+            path: folder,
+            began: SystemTime::now(),
+        })
     }
 
     fn unused(verb: &str) -> anyhow::Result<PathBuf> {
@@ -669,17 +674,17 @@ impl RunFolder {
 
     /// Its path.
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// Folder of the bots' output.
     pub(crate) fn logs(&self) -> PathBuf {
-        self.0.join("logs")
+        self.path.join("logs")
     }
 
     /// The first of its records, by name.
     pub(crate) fn a_record(&self) -> anyhow::Result<Option<PathBuf>> {
-        let paths = fs::read_dir(&self.0)?.map(|file| file.map(|file| file.path()));
+        let paths = fs::read_dir(&self.path)?.map(|file| file.map(|file| file.path()));
         let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "zst"));
         Ok(paths.into_iter().min())
@@ -703,6 +708,7 @@ pub(crate) fn describe(
     };
     let file = RunFile {
         version: VERSION,
+        began_unix_ms: Some(unix_ms(folder.began)),
         started: started.clone(),
         ended,
     };

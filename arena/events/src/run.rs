@@ -293,6 +293,9 @@ pub enum RunOutcome {
 pub struct RunFile {
     /// [`VERSION`](crate::VERSION).
     pub version: u32,
+    /// When it began, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began_unix_ms: Option<i64>,
     /// How it began.
     pub started: RunStartedEvent,
     /// How it ended.

@@ -223,7 +223,8 @@ fn a_run_file_holds_the_events_of_its_run() {
         format!("{{{}", body.unwrap())
     };
     let [started, ended] = ["run_started", "run_ended"].map(of_type);
-    let text = format!(r#"{{"version":1,"started":{started},"ended":{ended}}}"#);
+    let began = r#""began_unix_ms":1767225600000,"#;
+    let text = format!(r#"{{"version":1,{began}"started":{started},"ended":{ended}}}"#);
     let file: RunFile = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&file).unwrap(), text);
 }

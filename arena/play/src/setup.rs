@@ -1,6 +1,6 @@
 //! Set-ups as people write them: part by part.
 
-use referee_core::{GameKind, SetupError};
+use referee_core::{GameKind, SetupError, part_forms};
 use serde_json::{Value, json};
 
 /// The parts of a set-up that people choose, with what each is by default. Null or `"random"` is
@@ -26,14 +26,8 @@ pub fn setup_with(
     key: &str,
     written: &str,
 ) -> Result<Value, SetupError> {
-    let mut forms = Vec::new();
-    if matches!(written, "random" | "default" | "随机" | "默认") {
-        forms.push(None);
-    }
-    forms.extend(serde_json::from_str(written).ok().map(Some));
-    forms.push(Some(json!(written)));
     let mut refused = None;
-    for form in forms {
+    for form in part_forms(written) {
         let mut changed = match setup {
             Value::Object(parts) => parts.clone(),
             _ => serde_json::Map::new(),
@@ -72,6 +66,7 @@ mod tests {
             ("connect-four", "board", "..../..O./#XX./XOOX"),
             ("connect-four", "forbidden", "4 4"),
             ("connect-four", "forbidden", "(4, 4)"),
+            ("connect-four", "forbidden", "4:4"),
             ("connect-four", "forbidden", "none"),
             ("connect-four", "rows", "9"),
             ("othello", "moves", "f5 d6 c3"),
@@ -81,7 +76,7 @@ mod tests {
                 "---------------------------OX------XO--------------------------- X",
             ),
             ("mahjong", "hands", "122367c1478b138d 4589c23569b2579d"),
-            ("mahjong", "missing_suit", "free"),
+            ("mahjong", "missing_suit", "Free"),
             ("big-two", "reversal", "false"),
             (
                 "big-two",

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use arena_play::Seating;
-use arena_terminal::{Written, draw::Signs, move_limit, report};
+use arena_terminal::{Written, draw::Signs, move_limit, report, setup_help};
 use arena_tournament::{parse_limit, secret_root};
 use clap::{
     Args,
@@ -50,9 +50,8 @@ pub struct Play {
     /// What you are called.
     #[arg(long, env = "USER", default_value = "you")]
     name: String,
-    /// The set-up in the game's notation or as JSON: see docs/notation.md [default: the standard
-    /// one].
-    #[arg(long, allow_hyphen_values = true, value_parser = Written)]
+    /// The set-up.
+    #[arg(long, help = setup_help(), allow_hyphen_values = true, value_parser = Written)]
     setup: Option<String>,
     /// The same deal again: a number or a word.
     #[arg(long)]

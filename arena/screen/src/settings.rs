@@ -19,6 +19,9 @@ use super::{
 /// Name of the setting by which people are bound by the limit, too.
 const TIMED: &str = "timed";
 
+/// Name of the setting that is a whole set-up in one line.
+pub(super) const SETUP: &str = "setup";
+
 /// Result of the questions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Settled {
@@ -157,6 +160,9 @@ impl Settings {
                 "no" | "false" | "否" => self.is_timed = false,
                 _ => return usage(words::neither_yes_nor_no(self.language, value)),
             },
+            // Of a form, in which the parts are too.
+            SETUP if value.is_empty() => {}
+            SETUP => self.setup = self.kind.opening(value)?,
             "seed" if value.is_empty() => self.seed = None,
             "seed" => {
                 if let Err(error) = value.parse::<Root>() {
@@ -259,6 +265,8 @@ impl Settings {
             Setting::new("limit", &limit, &[]),
             Setting::new(TIMED, yes_or_no[usize::from(self.is_timed)], &yes_or_no),
         ];
+        // What it sets is in the parts.
+        all.push(Setting::new(SETUP, "", &[]));
         let full = self.kind.setup(&self.setup)?;
         let parts = setup_parts(self.kind);
         for (key, value) in full.as_object().into_iter().flatten() {

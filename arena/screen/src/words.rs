@@ -69,6 +69,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("against", "对手"),
     ("limit", "时限"),
     ("timed", "限时"),
+    ("setup", "开局"),
     ("seed", "种子"),
 ];
 
@@ -123,12 +124,14 @@ pub(super) fn settings_help(language: Language, keys: &[String]) -> String {
              people for others at this terminal; `bots` lists the built-in ones\n  \
              limit TIME     how long a bot may think for one move, such as 500ms\n  \
              timed yes      you have the same limit; an answer that comes later loses\n  \
+             setup LINE     the whole set-up in one line, written as for --setup\n  \
              seed WORD      the same deal again\n",
             "  seat N         你的座位，从 0 开始；random 表示随机\n  \
              against SPEC   机器人：house:NAME、exec:PROGRAM、grpc://HOST:PORT、image:NAME……；\n                 \
              people 表示同一终端上的其他人；`bots` 列出内置机器人\n  \
              limit TIME     机器人每步的思考时间，例如 500ms\n  \
              timed yes      你也受同样的时限；超时判负\n  \
+             setup LINE     用一行写出整个开局，写法与 --setup 相同\n  \
              seed WORD      再发同一副牌\n",
         )
         .to_owned();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use arena_draw::{Fonts, Look, Picture, animated, apng, png};
 use arena_terminal::{
     NotReplayed,
-    beside::{PictureArgs, PictureFormat},
+    beside::{ExportArgs, ExportFormat, PictureFormat},
     position, report,
 };
 use arena_web::Language;
@@ -20,8 +20,10 @@ const PACE: Duration = Duration::from_millis(700);
 /// Number of pixels for each unit of a drawing, if nothing is said.
 const SCALE: f32 = 2.0;
 
-pub(crate) async fn export(args: &PictureArgs) -> anyhow::Result<End> {
-    let format = format(args)?;
+pub(crate) async fn export(args: &ExportArgs) -> anyhow::Result<End> {
+    let (ExportFormat::Picture(format), Some(out)) = (args.format()?, &args.out) else {
+        return usage("text is written by the program `arena` itself");
+    };
     let found = args.games.one().await?;
     let record = found.read_typed()?;
     let mut moments = Vec::new();
@@ -75,22 +77,5 @@ pub(crate) async fn export(args: &PictureArgs) -> anyhow::Result<End> {
         PictureFormat::Apng => in_pixels(apng(&whole(), pace, scale, &Fonts::of_system())?),
         PictureFormat::Html => arena_web::game_html(record, &analyst(), Language::En)?.into_bytes(),
     };
-    write_new(&args.out, &bytes, args.force)
-}
-
-fn format(args: &PictureArgs) -> anyhow::Result<PictureFormat> {
-    if let Some(format) = args.format {
-        return Ok(format);
-    }
-    let ending = args.out.extension().and_then(|ending| ending.to_str());
-    match ending {
-        Some("svg") => Ok(PictureFormat::Svg),
-        Some("png") => Ok(PictureFormat::Png),
-        Some("apng") => Ok(PictureFormat::Apng),
-        Some("html" | "htm") => Ok(PictureFormat::Html),
-        _ => usage(format!(
-            "--out {}: expected a name that ends in .svg, .png, .apng or .html, or --as",
-            args.out.display()
-        )),
-    }
+    write_new(out, &bytes, args.force)
 }

@@ -17,7 +17,7 @@ mod written;
 use std::process::ExitCode;
 
 use arena_terminal::{
-    beside::{KubernetesCommand, PictureArgs, PlotArgs, ReportArgs, ServeArgs},
+    beside::{ExportArgs, KubernetesCommand, PlotArgs, ReportArgs, ServeArgs},
     program::CommandLine,
 };
 use clap::{Parser, Subcommand};
@@ -67,7 +67,7 @@ enum Tournament {
 #[derive(Subcommand)]
 enum Replay {
     /// Write a game as a picture, a moving picture, or a page to step through
-    Export(PictureArgs),
+    Export(ExportArgs),
 }
 
 fn main() -> ExitCode {

@@ -8,11 +8,13 @@ use std::{
 
 use crate::StoreAt;
 use anyhow::Context as _;
+use arena_events::run::RunFile;
 use arena_store::{GameFilter, Store, Tournament};
-use arena_tournament::FILLER;
+use arena_tournament::{FILLER, occasion};
 use clap::Args;
+use referee_bots::read_input_text;
 use referee_cli::usage;
-use referee_core::{Record, printable};
+use referee_core::{Occasion, Record, printable};
 use referee_worker::{ReadError, read_record};
 
 /// Games that are recorded.
@@ -34,6 +36,8 @@ pub enum FoundGame {
     Stored {
         /// Its name: TOURNAMENT GROUP.SEATING.
         name: String,
+        /// Of what it was a game, and when it was played.
+        occasion: Occasion,
         /// The record as JSON lines.
         text: String,
     },
@@ -62,6 +66,9 @@ pub struct ListedGame {
     /// Reason why it ended, in words.
     pub end: String,
 }
+
+/// The most bytes of `run.json`; it has all set-ups.
+const LARGEST_RUN_FILE: u64 = 64 * 1024 * 1024;
 
 /// Most games of a tournament that are listed.
 pub const MOST_LISTED: u32 = 1000;
@@ -211,7 +218,18 @@ async fn stored(store: &Store, name: &str, games: &[(u64, u32)]) -> anyhow::Resu
             ));
         }
         match store.record(id, group, seating).await? {
-            Some(text) => found.push(FoundGame::Stored { name: game, text }),
+            Some(text) => {
+                let filter = GameFilter {
+                    after: before(group, seating),
+                    ..GameFilter::default()
+                };
+                let row = store.games(id, &filter, 1).await?;
+                found.push(FoundGame::Stored {
+                    name: game,
+                    occasion: occasion(Some(name), row.first().map(|row| row.finished_unix_ms)),
+                    text,
+                });
+            }
             None => return usage(format!("{game}: there is no such game in the tournament")),
         }
     }
@@ -240,16 +258,42 @@ impl FoundGame {
                 Err(error @ ReadError::Open { .. }) => return usage(error.to_string()),
                 read => read?,
             },
-            Self::Stored { name, text } => {
+            Self::Stored { name, text, .. } => {
                 Record::parse(text).with_context(|| format!("{name} is no record"))?
             }
         };
         Ok(record.printable())
     }
 
+    /// Of what it was a game, and when: as the store says it, or the file `run.json` beside its
+    /// record.
+    pub fn occasion(&self) -> Occasion {
+        match self {
+            Self::Stored { occasion, .. } => occasion.clone(),
+            Self::File(path) => of_run(path).unwrap_or_default(),
+        }
+    }
+
     /// Reads its record; whatever is wrong with it is an error of usage.
     pub fn read_typed(&self) -> anyhow::Result<Record> {
         self.read().or_else(|error| usage(format!("{error:#}")))
+    }
+}
+
+/// The run of which a file is a record; none where nothing says so.
+fn of_run(record: &Path) -> Option<Occasion> {
+    let folder = std::path::absolute(record.parent()?).ok()?;
+    let text = read_input_text(&folder.join("run.json"), LARGEST_RUN_FILE).ok()?;
+    let file: RunFile = serde_json::from_str(&text).ok()?;
+    let name = folder.file_name()?.to_str()?;
+    Some(occasion(Some(&printable(name)), file.began_unix_ms))
+}
+
+/// The last game that can be before this one of a tournament.
+fn before(group: u64, seating: u32) -> Option<(u64, u32)> {
+    match seating.checked_sub(1) {
+        Some(seating) => Some((group, seating)),
+        None => group.checked_sub(1).map(|group| (group, u32::MAX)),
     }
 }
 

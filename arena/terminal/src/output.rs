@@ -1,13 +1,15 @@
 //! Files that people name on the command line, to be written.
 
 use std::{
-    io::{self, Write},
+    io::{self, BufWriter, IntoInnerError, Stdout, Write},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, Result};
 use referee_bots::{Output, OutputOptions};
 use referee_cli::usage;
+
+use crate::report;
 
 /// A file that a person has named, while it is written.
 #[derive(Debug)]
@@ -90,6 +92,68 @@ impl Write for OutputFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.output.flush()
+    }
+}
+
+/// A file that a person has named, or standard output where none is named.
+pub enum ExportOutput {
+    /// Standard output.
+    Standard(BufWriter<Stdout>),
+    /// A file.
+    File(BufWriter<OutputFile>),
+}
+
+impl ExportOutput {
+    /// Opens the file; one that is there is written over only with `force`.
+    ///
+    /// # Errors
+    ///
+    /// As [`OutputFile::open`].
+    pub fn open(path: Option<&Path>, force: bool) -> Result<Self> {
+        Ok(match path {
+            None => Self::Standard(BufWriter::new(io::stdout())),
+            Some(path) => Self::File(BufWriter::new(OutputFile::open(path, force)?)),
+        })
+    }
+
+    /// Ends the writing: all of it is in its place.
+    ///
+    /// # Errors
+    ///
+    /// As [`OutputFile::write_whole`].
+    pub fn finish(self) -> Result<()> {
+        match self {
+            Self::Standard(mut out) => out.flush().context(report::NOT_WRITTEN),
+            Self::File(out) => {
+                let why = out.get_ref().not_written();
+                let file = out.into_inner().map_err(IntoInnerError::into_error);
+                file.context(why)?.finish()
+            }
+        }
+    }
+
+    /// The beginning of an error.
+    pub fn not_written(&self) -> String {
+        match self {
+            Self::Standard(_) => report::NOT_WRITTEN.to_owned(),
+            Self::File(out) => out.get_ref().not_written(),
+        }
+    }
+}
+
+impl Write for ExportOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Standard(out) => out.write(bytes),
+            Self::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Standard(out) => out.flush(),
+            Self::File(out) => out.flush(),
+        }
     }
 }
 

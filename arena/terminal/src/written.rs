@@ -8,6 +8,7 @@ use clap::{
     builder::{StringValueParser, TypedValueParser},
     error::{ContextKind, ContextValue, ErrorKind},
 };
+use referee_games::{GAMES, game_name};
 
 /// Reads an argument that may begin with `-`, as a position does whose first square is empty. It goes
 /// with `allow_hyphen_values`, by which clap takes every word for the value: a word that looks like
@@ -48,6 +49,20 @@ impl TypedValueParser for Written {
         error.insert(ContextKind::InvalidValue, nothing);
         Err(error)
     }
+}
+
+/// The help of an argument that is a set-up, with a line of named parts for each game.
+#[must_use]
+pub fn setup_help() -> String {
+    let examples = GAMES.iter().filter_map(|kind| {
+        let info = kind.info();
+        Some(format!("{} {}", game_name(info.name), info.named_setup()?))
+    });
+    format!(
+        "The game's set-up: parts with commas between, its notation, or JSON (docs/notation.md). \
+         {} [default: the standard one].",
+        examples.collect::<Vec<_>>().join("; ")
+    )
 }
 
 /// True if it looks like an option: one or two hyphens and a word that has other letters than those

@@ -11,10 +11,10 @@ mod dispatch;
 mod error;
 pub mod events;
 mod expected;
+mod formats;
 mod history;
 mod identity;
 mod imported;
-mod moves;
 mod observe;
 mod on_kubernetes;
 mod plan;
@@ -40,10 +40,10 @@ pub use dispatch::{
     RunCounters, RunStall, WaitingLineup, persist,
 };
 pub use error::TournamentError;
+pub use formats::{GamesLeftOut, export_games, occasion};
 pub use history::{RatingsAfter, rating_history};
 pub use identity::{ChangedBot, changed_bots};
 pub use imported::check_imported;
-pub use moves::export_moves;
 pub use observe::{EndedGame, FoulNotice, Observer, RunEvent, Silent};
 pub use on_kubernetes::{Isolation, OnKubernetes};
 pub use plan::{Plan, PlannedBot, filler_name, game_id, secret_root};

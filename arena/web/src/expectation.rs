@@ -6,7 +6,6 @@ use std::sync::Arc;
 use arena_review::{ExpectedScore, InProcessBot, PositionJudge, course};
 use referee_core::{GameInfo, PerSeat, Record, Root};
 use referee_games::game;
-use referee_worker::moves;
 
 use crate::error::PageError;
 
@@ -35,7 +34,7 @@ pub(crate) struct ExpectedShares {
 
 /// Evaluates a game, on this thread.
 pub(crate) fn evaluated(record: &Record, analyst: &ChooseBot) -> Result<Course, PageError> {
-    let plies = moves(record).count().max(1);
+    let plies = record.moves().count().max(1);
     let each = PLAYOUTS / arena_review::SEARCHES as usize / plies;
     let root: Root = "evaluation".parse().expect("a word is a root");
     let bot = game(&record.header.game).and_then(|kind| analyst(kind.info()));

@@ -22,7 +22,7 @@ use axum::{
 use http_body_util::BodyExt as _;
 use parking_lot::{Condvar, Mutex};
 use referee_bots::LaunchOptions;
-use referee_core::{Foul, Limits, PerSeat, Record, Root, Seat, Seed, with_last_words};
+use referee_core::{Foul, Limits, PerSeat, Piece, Record, Root, Seat, Seed, with_last_words};
 use referee_games::{Fixture, GAMES as KINDS, Next, SeatReply, Sitting, answer, ready};
 use tempfile::TempDir;
 use tokio::{
@@ -701,12 +701,56 @@ async fn numbers_that_nothing_can_have_are_not_found_and_never_our_failure() {
             format!("game=othello&against=invite&seat={number}"),
             format!("game=othello&against=invite&limit_ms={number}"),
             format!("game=connect_four&against=invite&setup.columns={number}"),
+            format!("game=connect_four&against=invite&setup=9x{number}"),
         ];
         for form in forms {
             let status = page.post(&who, "/play", &form).await.status();
             assert_eq!(status, StatusCode::BAD_REQUEST, "{form}");
         }
     }
+}
+
+/// A line is a whole set-up; a part that somebody has changed is so in spite of it.
+#[tokio::test]
+async fn a_set_up_is_a_line_or_its_parts() {
+    let page = Page::new().await;
+    let mut who = Browser::at("192.0.2.1");
+    let untouched = "setup.rows=random&setup.columns=random&setup.forbidden=random";
+    for (form, cells, has_forbidden) in [
+        (format!("setup=6x7&{untouched}"), 6 * 7, false),
+        (
+            format!("setup=9x10,forbidden=4:4&{untouched}"),
+            9 * 10,
+            true,
+        ),
+        (
+            "setup.rows=random&setup=6x7&setup.columns=8".to_owned(),
+            6 * 8,
+            false,
+        ),
+        (
+            "setup.rows=5&setup.columns=4&setup=".to_owned(),
+            5 * 4,
+            true,
+        ),
+    ] {
+        let form = format!("game=connect_four&against=people&{form}");
+        let answer = page.post(&who, "/play", &form).await;
+        assert_eq!(answer.status(), StatusCode::SEE_OTHER, "{form}");
+        who.keep_cookie(&answer);
+        let at = resolved("/play", answer.headers()[LOCATION].to_str().unwrap());
+        let table = page.site.people.as_ref().unwrap().table_at(&at).unwrap();
+        while table.view().turn.is_empty() {
+            sleep(Duration::from_millis(1)).await;
+        }
+        let scene = table.view().seats[&Seat::new(0)].scene.clone();
+        let board = &scene.areas[0].cells;
+        assert_eq!(board.len(), cells, "{form}");
+        let blocked = board.iter().any(|cell| cell.piece == Piece::Blocked);
+        assert_eq!(blocked, has_forbidden, "{form}");
+    }
+    let (_, lobby) = page.get(&who, "/play?game=connect_four").await;
+    assert!(lobby.contains("<code>9x9,forbidden=4:4</code>"), "{lobby}");
 }
 
 #[tokio::test]

@@ -8,8 +8,12 @@
 use std::{fmt::Debug, time::Duration};
 
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
-use crate::{Dice, JsonBounds, Language, Limits, Outcome, PerSeat, Scene, Seat, Words, shorten};
+use crate::{
+    Dice, FormatWriter, JsonBounds, Language, Limits, Outcome, PerSeat, Scene, Seat, Words, named,
+    shorten,
+};
 
 /// Facts about a game that do not depend on the set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +31,7 @@ pub struct GameInfo {
     /// Names of the parts of the set-up: in English, as in its JSON.
     pub setup: &'static [Words<&'static str>],
     /// Set-ups in one line, as people write them: one of each form of the notation, the usual one
-    /// first, and one as JSON at the end. Errors, help and pages show them.
+    /// first, some with named parts, and one as JSON at the end. Errors, help and pages show them.
     pub setup_lines: &'static [&'static str],
     /// If scores are payments between the seats: what each seat has at the beginning of
     /// a series of games. Otherwise 0.
@@ -38,6 +42,9 @@ pub struct GameInfo {
     /// The most questions of its rules that all seats together are asked in one game, whatever the
     /// set-up.
     pub most_questions: u32,
+    /// The names of the seats in files of games, such as Black and White. Empty where they have
+    /// none.
+    pub sides: &'static [&'static str],
     /// Its rules, for people who play it, as Markdown.
     pub rules: Words<&'static str>,
     /// True if the score of a seat says by how much it is ahead of the other seat, as a difference
@@ -63,6 +70,14 @@ impl GameInfo {
     pub fn setup_label<'a>(&self, key: &'a str, language: Language) -> &'a str {
         let part = self.setup.iter().find(|part| part.english == key);
         part.map_or(key, |part| part.get(language))
+    }
+
+    /// The first of [`setup_lines`](Self::setup_lines) with a named part.
+    #[must_use]
+    pub fn named_setup(&self) -> Option<&'static str> {
+        let mut lines = self.setup_lines.iter();
+        let is_named = |line: &&&str| line.contains('=') && !line.starts_with('{');
+        lines.find(is_named).copied()
     }
 
     /// The lines of [`setup_lines`](Self::setup_lines) as a message shows them: those in JSON, or
@@ -106,6 +121,9 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// Facts about the game.
     const INFO: GameInfo;
 
+    /// The formats of other programs for games of this kind. Those of every game are not among them.
+    const FORMATS: &'static [FormatWriter<Self>] = &[];
+
     /// The set-up, which can be chosen; the default leaves everything to the dice.
     type Setup: Clone + Debug + Default + PartialEq + Send + Serialize + DeserializeOwned;
     /// Everything that everybody sees.
@@ -131,8 +149,14 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// [`SetupError`] says what is wrong and what would be right.
     fn validate(setup: &Self::Setup) -> Result<(), SetupError>;
 
-    /// Reads a set-up in the usual notation of the game, which is no JSON. The line has no blanks
-    /// around it and a bounded length.
+    /// The members of the set-up that a word stands for, where the word is a part of a line by
+    /// itself, as in `6x7,moves=3 3`. None if it is no such word.
+    fn read_word(_word: &str) -> Option<Map<String, Value>> {
+        None
+    }
+
+    /// Reads a set-up in the usual notation of the game, which is no JSON and has no named parts.
+    /// The line has no blanks around it and a bounded length.
     ///
     /// # Errors
     ///
@@ -145,9 +169,9 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
         )))
     }
 
-    /// Reads a set-up in one line, as people write it wherever they write one: in the notation of
-    /// the game, or as a JSON object. [`validate`](Self::validate) says whether a game can begin
-    /// like this.
+    /// Reads a set-up in one line, as people write it wherever they write one: with named parts
+    /// (`KEY=VALUE,KEY=VALUE`, as in its JSON), in the notation of the game, or as a JSON object.
+    /// [`validate`](Self::validate) says whether a game can begin like this.
     ///
     /// # Errors
     ///
@@ -162,7 +186,8 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
             )));
         }
         if !line.starts_with('{') {
-            return Self::read_notation(line);
+            let named = named::read::<Self>(line);
+            return named.unwrap_or_else(|| Self::read_notation(line));
         }
         JsonBounds::SETUP.read(line.as_bytes()).map_err(|error| {
             SetupError(format!(
@@ -179,6 +204,17 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     fn transcript(setup: &Self::Setup, dealt: &Self::Public, moves: &[&str]) -> String {
         let _ = (setup, dealt);
         moves.join("; ")
+    }
+
+    /// A deal in one line, from which [`opening`](Self::opening) reads a set-up that leaves nothing
+    /// to the dice. None if every game begins so that is not set up by hand. `dealt` is the state
+    /// before the first step.
+    fn deal_line(setup: &Self::Setup, dealt: &State<Self>) -> Option<String>;
+
+    /// A move as one word, for files in which blanks are between moves.
+    fn move_word(dealt: &Self::Public, notation: &str) -> String {
+        let _ = dealt;
+        notation.replace(' ', ",")
     }
 
     /// The beginning of a game. Only this function draws from the dice, in a fixed

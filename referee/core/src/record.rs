@@ -127,6 +127,20 @@ pub enum RecordError {
 }
 
 impl Record {
+    /// The moves that were accepted, in order: who moved, the move in the notation of the game, and
+    /// how long the answer took.
+    pub fn moves(&self) -> impl Iterator<Item = (Seat, &str, Duration)> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Answered {
+                seat,
+                notation: Some(notation),
+                thought,
+                ..
+            } => Some((*seat, notation.as_str(), *thought)),
+            _ => None,
+        })
+    }
+
     /// The whole record as JSON lines. Equal records give equal texts.
     #[must_use]
     pub fn to_json_lines(&self) -> String {

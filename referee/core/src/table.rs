@@ -4,9 +4,9 @@
 use std::marker::PhantomData;
 
 use crate::{
-    AnyWatcher, Dice, Game, GameInfo, Malformed, Outcome, PastAnswer, Scene, Seat, Seed,
-    SetupError, Sight, State, Step, Trial, Watcher, Wire, Words, expected_words, imagine::imagined,
-    shorten, wire::offered,
+    AnyWatcher, Dice, Game, GameFormat, GameInfo, GameToWrite, Malformed, NotWritable, Occasion,
+    Outcome, PastAnswer, Record, Scene, Seat, Seed, SetupError, Sight, State, Step, Trial, Watcher,
+    Wire, Words, expected_words, format, imagine::imagined, named, shorten, wire::offered,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -55,6 +55,22 @@ pub trait GameKind: Send + Sync {
         deal: (&serde_json::Value, &Seed),
         moves: &[&str],
     ) -> Result<String, SetupError>;
+
+    /// The formats in which finished games of this kind can be written: first those of every game.
+    fn formats(&self) -> Vec<GameFormat>;
+
+    /// A finished game in the format of this name, with a line break at its end. The record is
+    /// taken as it is: `verify` of `referee-games` says whether it is one of a possible game.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritable`] if there is no such format, or it can't say something of this game.
+    fn write_game(
+        &self,
+        format: &str,
+        record: &Record,
+        occasion: &Occasion,
+    ) -> Result<String, NotWritable>;
 
     /// Beginnings that a bot should be able to handle; see [`Game::trials`].
     fn trials(&self) -> &'static [Trial];
@@ -197,7 +213,7 @@ impl<G: Sight> ListedGame<G> {
 
         let setup = match setup {
             Value::Null => G::Setup::default(),
-            Value::String(line) => G::opening(line)?,
+            Value::String(line) => return Self::read_line(line),
             Value::Object(_) => serde_json::from_value(setup.clone()).map_err(|error| {
                 let game = G::INFO.name.replace('_', "-");
                 let why = expected_words(&error.to_string());
@@ -213,6 +229,13 @@ impl<G: Sight> ListedGame<G> {
             }
         };
         G::validate(&setup)?;
+        Ok(setup)
+    }
+
+    /// Reads a set-up in one line. One that no game can begin with is told with one that is taken.
+    fn read_line(line: &str) -> Result<G::Setup, SetupError> {
+        let setup = G::opening(line)?;
+        G::validate(&setup).map_err(|SetupError(why)| named::refusal::<G>(line, &why))?;
         Ok(setup)
     }
 
@@ -273,9 +296,7 @@ impl<G: Sight> GameKind for ListedGame<G> {
     }
 
     fn opening(&self, line: &str) -> Result<serde_json::Value, SetupError> {
-        let setup = G::opening(line)?;
-        G::validate(&setup)?;
-        Ok(in_full(&setup))
+        Ok(in_full(&Self::read_line(line)?))
     }
 
     fn transcript(
@@ -286,6 +307,38 @@ impl<G: Sight> GameKind for ListedGame<G> {
         let setup = Self::read(setup)?;
         let dealt = G::deal(&setup, &mut Dice::new(seed));
         Ok(G::transcript(&setup, &dealt.public, moves))
+    }
+
+    fn formats(&self) -> Vec<GameFormat> {
+        let writers = format::writers::<G>();
+        writers.into_iter().map(|writer| writer.format).collect()
+    }
+
+    fn write_game(
+        &self,
+        format: &str,
+        record: &Record,
+        occasion: &Occasion,
+    ) -> Result<String, NotWritable> {
+        let writers = format::writers::<G>();
+        let Some(writer) = writers.iter().find(|writer| writer.format.name == format) else {
+            let names: Vec<&str> = writers.iter().map(|writer| writer.format.name).collect();
+            return Err(NotWritable(format!(
+                "games of {} are written as {}, found {}",
+                G::INFO.name.replace('_', "-"),
+                names.join(", "),
+                shorten(format, 40)
+            )));
+        };
+        let header = &record.header;
+        let setup = Self::read(&header.setup);
+        let setup = setup.map_err(|error| NotWritable(format!("its set-up: {error}")))?;
+        (writer.write)(&GameToWrite {
+            setup: &setup,
+            dealt: &G::deal(&setup, &mut Dice::new(&header.seed)),
+            record,
+            occasion,
+        })
     }
 
     fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn AnyWatcher>, Malformed> {

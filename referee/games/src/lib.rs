@@ -10,6 +10,7 @@ pub mod big_two;
 mod calls;
 pub mod connect_four;
 mod envelope;
+mod formats;
 mod imagination;
 pub mod mahjong;
 pub mod othello;
@@ -23,6 +24,7 @@ use referee_core::{GameKind, ListedGame};
 pub use action::SeatAction;
 pub use calls::Calls;
 pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results, told_game_id};
+pub use formats::{NotWritten, formats, write_game};
 pub use imagination::Imagination;
 pub use part::{Cue, PartQuestion, SeatPart};
 pub use replay::{

@@ -59,11 +59,185 @@ fn every_line_of_the_page_is_a_set_up() {
     }
 }
 
+/// A line of named parts, and the JSON that it stands for.
+#[test]
+fn named_parts_are_those_of_json() {
+    let wall = mahjong::print(
+        &mahjong::Tile::all()
+            .flat_map(|tile| [tile; 4])
+            .collect::<Vec<_>>(),
+    );
+    for (name, line, json) in [
+        (
+            "connect_four",
+            "6x7",
+            r#"{"rows":6,"columns":7,"forbidden":"none"}"#,
+        ),
+        ("connect_four", "9X10", r#"{"rows":9,"columns":10}"#),
+        // A board without one of the sides that are drawn.
+        (
+            "connect_four",
+            "12x8",
+            r#"{"rows":12,"columns":8,"forbidden":"none"}"#,
+        ),
+        (
+            "connect_four",
+            " forbidden = random , 6x7 ",
+            r#"{"rows":6,"columns":7}"#,
+        ),
+        // With keys it is as in JSON.
+        (
+            "connect_four",
+            "rows=6,columns=7",
+            r#"{"rows":6,"columns":7}"#,
+        ),
+        (
+            "connect_four",
+            "6x7,forbidden=0:0,moves=3,3 4",
+            r#"{"rows":6,"columns":7,"forbidden":"(0, 0)","moves":[3,3,4]}"#,
+        ),
+        (
+            "connect_four",
+            "9x9,forbidden=(4, 4)",
+            r#"{"rows":9,"columns":9,"forbidden":{"at":{"x":4,"y":4}}}"#,
+        ),
+        (
+            "connect_four",
+            r#"FORBIDDEN={"at":{"x":4,"y":5}},rows=Random"#,
+            r#"{"forbidden":{"at":{"x":4,"y":5}}}"#,
+        ),
+        (
+            "connect_four",
+            "board=..../..O./#XX./XOOX,moves=3 3",
+            r##"{"board":["....","..O.","#XX.","XOOX"],"moves":[3,3]}"##,
+        ),
+        ("othello", "moves=f5, D6, c3", r#"{"moves":"f5, D6, c3"}"#),
+        (
+            "othello",
+            "position=---------------------------OX------XO--------------------------- X,moves=f5",
+            r#"{"position":"---------------------------OX------XO--------------------------- X","moves":"f5"}"#,
+        ),
+        (
+            "mahjong",
+            "missing-suit=Free,hands=122367c1478b138d | 4589c23569b2579d",
+            r#"{"missing_suit":"free","hands":["122367c1478b138d","4589c23569b2579d"]}"#,
+        ),
+        (
+            "mahjong",
+            &format!("wall={wall}"),
+            &format!(r#"{{"wall":"{wall}"}}"#),
+        ),
+        (
+            "big_two",
+            "scoring=PAYOUT,reversal=False",
+            r#"{"scoring":"payout","reversal":false}"#,
+        ),
+        (
+            "big_two",
+            &format!("reversal=false,hands={}", BigTwo::INFO.setup_lines[0]),
+            &format!(
+                r#"{{"reversal":false,"hands":"{}"}}"#,
+                BigTwo::INFO.setup_lines[0]
+            ),
+        ),
+    ] {
+        let kind = game(name).unwrap();
+        let expected = kind.opening(json).unwrap();
+        assert_eq!(kind.opening(line).as_ref(), Ok(&expected), "{line}");
+        assert_eq!(kind.setup(&Value::from(line)), Ok(expected), "{line}");
+    }
+}
+
+/// An error says what is wrong, and has a whole line that is taken.
+#[test]
+fn a_line_that_is_refused_is_told_with_one_that_is_taken() {
+    for (name, line, says) in [
+        ("connect_four", "6x13", "columns must be 4 to 12, found 13"),
+        ("connect_four", "300x7", "rows: expected 4 to 12, found 300"),
+        (
+            "connect_four",
+            "6x7,rows",
+            "expected KEY=VALUE, found \"rows\"",
+        ),
+        ("connect_four", "6x7,8x8", "found 6x7 and 8x8"),
+        ("connect_four", "rows=6,rows=7", "found rows twice"),
+        (
+            "connect_four",
+            "9x9,forbidden=9:9",
+            "the forbidden cell (9, 9) must lie on the board",
+        ),
+        (
+            "connect_four",
+            "colums=9",
+            "expected one of the parts rows, columns, forbidden, moves, board, turn, found \"colums\"",
+        ),
+        ("connect_four", "rows=many", "rows: expected 4 to 12, found"),
+        (
+            "connect_four",
+            "forbidden=here",
+            "forbidden: expected \"random\"",
+        ),
+        ("connect_four", "3 3 99", "column 99, does not exist"),
+        (
+            "connect_four",
+            r#"{"rows":3}"#,
+            "rows must be 4 to 12, found 3",
+        ),
+        ("othello", "moves=a1", "Black encloses nothing on a1"),
+        ("othello", "f5a1", "White encloses nothing on a1"),
+        (
+            "othello",
+            "=",
+            "expected one of the parts position, moves, found \"\"",
+        ),
+        (
+            "mahjong",
+            "missing-suit=maybe",
+            "missing_suit: unknown variant",
+        ),
+        (
+            "mahjong",
+            "wall=123c",
+            "the wall must be 108 tiles, found 3",
+        ),
+        ("big_two", "scoring=chips", "scoring: unknown variant"),
+        (
+            "big_two",
+            "reversal=perhaps",
+            "reversal: expected true or false",
+        ),
+        ("big_two", "hands=3C", "expected four hands"),
+    ] {
+        let kind = game(name).unwrap();
+        let error = kind.opening(line).unwrap_err().to_string();
+        assert!(error.contains(says), "{line}: {error}");
+        let (_, example) = error.rsplit_once("such as ").unwrap();
+        let taken = kind.opening(example);
+        assert!(taken.is_ok(), "{line}: {error}");
+        // It is in the form of the line that was refused.
+        let is_size = |line: &str| {
+            let rows = line.split_once('x').map(|(rows, _)| rows.parse::<u32>());
+            rows.is_some_and(|rows| rows.is_ok())
+        };
+        let form = |line: &str| (line.starts_with('{'), line.contains('=') || is_size(line));
+        assert_eq!(form(example), form(line), "{line}: {error}");
+    }
+}
+
 #[test]
 fn what_is_no_set_up_is_told_with_one_that_is() {
     for kind in GAMES {
         let name = kind.info().name;
-        for line in ["hello", "--setup", "{", r#"{"no such part":1}"#, "(", "é"] {
+        for line in [
+            "hello",
+            "--setup",
+            "{",
+            r#"{"no such part":1}"#,
+            "(",
+            "é",
+            "=",
+            "a=b,",
+        ] {
             let error = kind.opening(line).unwrap_err().to_string();
             // The example stands in quotation marks, or is named as such.
             let error = error.replace(", as in ", ", such as ");

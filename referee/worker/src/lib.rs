@@ -25,6 +25,6 @@ pub use games::{BotGames, Games, LeasedGame, PackedResult, WorkError};
 pub use packer::Packer;
 pub use records::{ReadError, RecordFolder, read_record};
 pub use stop::Stop;
-pub use summary::{Summary, course, moves};
+pub use summary::{Summary, course};
 pub use worker::{ChunkBounds, Worker};
 pub use workers::{WorkerGroup, WorkerIdentity};

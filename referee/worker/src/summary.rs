@@ -1,6 +1,6 @@
 //! The summary of a game, read off its record, in the form that results are counted in.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use referee_core::{Event, Record, Seat, SeatFoul, Verdict};
 use referee_games::game;
@@ -62,7 +62,7 @@ impl Summary {
             }
         }
         let mut plies = 0;
-        for (seat, _, thought) in moves(record) {
+        for (seat, _, thought) in record.moves() {
             plies += 1;
             let bucket = bucket(thought.as_micros() as u64);
             *thinking[seat.index()].entry(bucket).or_insert(0) += 1;
@@ -82,19 +82,6 @@ impl Summary {
     }
 }
 
-/// Every move that was accepted: who, which, and how long it took.
-pub fn moves(record: &Record) -> impl Iterator<Item = (Seat, &str, Duration)> {
-    record.events.iter().filter_map(|event| match event {
-        Event::Answered {
-            seat,
-            notation: Some(notation),
-            thought,
-            ..
-        } => Some((*seat, notation.as_str(), *thought)),
-        _ => None,
-    })
-}
-
 /// A number that is the same for games that began in the same way and had the
 /// same moves: the first 8 bytes, little-endian, of a SHA-256 over the beginning and,
 /// for each move, the seat, the notation and a zero byte. The beginning is the seed in
@@ -110,7 +97,7 @@ pub fn course(record: &Record) -> u64 {
         _ => began.extend(header.seed.bytes()),
     }
     let mut hash = Sha256::new().chain_update(began);
-    for (seat, notation, _) in moves(record) {
+    for (seat, notation, _) in record.moves() {
         hash.update([seat.index() as u8]);
         hash.update(notation);
         hash.update([0]);

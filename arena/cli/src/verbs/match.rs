@@ -50,6 +50,10 @@ pub(crate) struct Match {
     /// What to print at the end.
     #[arg(long, value_enum)]
     report: Option<Report>,
+    /// Print one object at the end and nothing else: the event `standings`, with games, score, Elo
+    /// and its error, and the test.
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["report", "format", "live"])]
+    summary: Option<SummaryFormat>,
     /// What goes to standard output: json is the same as --report json.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -67,6 +71,15 @@ enum Report {
     Json,
     /// The text file that classic tools read (two bots).
     Classic,
+    /// One event: the standings. It has an argument of its own.
+    #[value(skip)]
+    Summary,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SummaryFormat {
+    /// One JSON object, for scripts.
+    Json,
 }
 
 impl Match {
@@ -141,17 +154,23 @@ impl Match {
                 let games = complete_deals(&played.results.games());
                 report::text(&classic::report(&games))?;
             }
+            Report::Summary => {
+                report::event(played.snapshot.standings_event(None, started.bots))?;
+            }
         }
         let end = played.close(folder);
         if let (End::Interrupted, Some(file)) = (end, file) {
             anstream::eprint!("{}", resumable(&file));
         }
         settings.show_root();
-        Ok(self.fouls.end(end, &played.snapshot))
+        Ok(self.fouls.end(end, played.snapshot.has_fouls()))
     }
 
     /// Form of the report that is printed.
     fn report(&self, seats: usize) -> anyhow::Result<Report> {
+        if self.summary == Some(SummaryFormat::Json) {
+            return Ok(Report::Summary);
+        }
         let report = match (self.report, self.format) {
             (None, Format::Text) => Report::Table,
             (None | Some(Report::Json), _) => Report::Json,
@@ -248,10 +267,13 @@ Examples:
   arena match mahjong --bot house:shanten --bot house:simple --deals 100
   arena match big-two --bot house:ai1 --bot house:ai2 --bot house:ai3 \\
     --bot house:random --seatings all
+  arena match connect-four --bot house:uct --bot house:random --setup 6x7
   arena match connect-four --bot house:uct --bot house:random \\
-    --setup '{\"rows\":9,\"columns\":9,\"forbidden\":{\"at\":{\"x\":4,\"y\":4}}}'
+    --setup 9x9,forbidden=4:4
   arena match connect-four --bot me=grpc://localhost:50051 --bot house:random \\
-    --report classic > report.txt",
+    --report classic > report.txt
+  arena match othello --bot new=exec:./v2 --bot old=exec:./v1 --deals 1000 \\
+    --summary json --fail-on-foul --sprt elo0=0 elo1=10",
     );
     help
 }

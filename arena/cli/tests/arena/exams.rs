@@ -190,6 +190,17 @@ fn every_way_to_fail_has_its_word() {
             err(&output)
         );
     }
+    // The answer is a no where that is asked for.
+    let arena = Arena::new();
+    for (bot, code) in [
+        (villain("me", "illegal"), 1),
+        ("--bot house:random".to_owned(), 0),
+    ] {
+        let output = arena.run(&format!(
+            "exam connect-four {bot} --group 1 --no-records --fail-on-foul"
+        ));
+        assert_eq!(output.status.code(), Some(code), "{}", err(&output));
+    }
 }
 
 #[test]

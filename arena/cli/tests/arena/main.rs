@@ -19,6 +19,7 @@ mod compose;
 mod containers;
 mod deployment;
 mod engine;
+mod engine_author;
 mod exams;
 mod foreign_workers;
 mod games;

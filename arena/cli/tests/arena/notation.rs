@@ -91,6 +91,10 @@ fn a_position_may_begin_with_a_hyphen_and_an_option_is_none() {
 fn one_line_is_a_set_up_everywhere() {
     for (game, seats, line, part) in [
         ("othello", 2, "F5 d6 c3", "moves"),
+        ("othello", 2, "moves=F5,d6,c3", "moves"),
+        ("connect-four", 2, "6x7,forbidden=0:3", "rows"),
+        ("mahjong", 2, "missing-suit=free", "missing_suit"),
+        ("big-two", 4, "scoring=payout", "scoring"),
         (
             "othello",
             2,
@@ -198,6 +202,13 @@ fn an_error_shows_what_would_be_taken() {
         "such as \"---------------------------OX------XO--------------------------- X\"",
     );
     for (game, setup, says) in [
+        (
+            "connect-four",
+            "9x9,forbidden=9:9",
+            "such as 9x9,forbidden=4:4",
+        ),
+        ("connect-four", "6x13", "such as 6x7"),
+        ("big-two", "scoring=chips", "such as scoring=payout"),
         (
             "connect-four",
             "d4",

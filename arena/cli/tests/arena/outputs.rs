@@ -30,6 +30,8 @@ impl Written {
             "tournament export cup --output",
             "tournament export cup --as csv --out",
             "tournament export cup --as moves -o",
+            "tournament export cup --as pgn -o",
+            "replay export cup 0.0 --as pgn --out",
             "tournament report cup --html",
             "tournament plot cup --out",
             "replay export cup 0.0 --as svg --output",

@@ -31,6 +31,7 @@ const SESSIONS: [Session; 4] = [
     Session {
         game: "connect-four",
         settings: &[
+            ("setup 8x9,forbidden=3:5", "{\"at\":{\"x\":3,\"y\":5}}"),
             ("columns 30", "columns must be 4 to 12, found 30"),
             ("columns 9", "columns      9"),
             ("size 9", "there is no setting \"size\""),

@@ -171,6 +171,137 @@ fn a_seat_s_view_counts_moves_as_the_list_does() {
     }
 }
 
+/// To standard output, and to a file whose name says what is written.
+#[test]
+fn games_are_written_for_other_programs() {
+    for (game, bots) in GAMES {
+        let arena = Arena::new();
+        let record = record(&arena, game, bots);
+        let pgn = done(&arena.run(&format!("replay export {record} --as pgn")));
+        assert!(
+            pgn.starts_with("[Event \"run\"]\n[Site \"?\"]\n[Date \"20"),
+            "{pgn}"
+        );
+        assert!(pgn.contains("[Round \"0.0.0\"]"), "{pgn}");
+        assert!(pgn.contains(&format!("[Variant \"{game}\"]")), "{pgn}");
+        // All games of the folder.
+        done(&arena.run("replay export run --out games.pgn"));
+        let all = std::fs::read_to_string(arena.path("games.pgn")).unwrap();
+        assert!(all.starts_with(&pgn), "{all}");
+        assert_eq!(all.matches("[Event ").count(), arena.records("run").len());
+        // A record alone does not say when it was played.
+        let name = record.trim_start_matches("run/");
+        std::fs::copy(arena.path(&record), arena.path(name)).unwrap();
+        let alone = done(&arena.run(&format!("replay export {name} --as pgn")));
+        assert!(alone.contains("[Date \"????.??.??\"]"), "{alone}");
+        let moves = done(&arena.run(&format!("replay export {record} --as moves")));
+        assert_eq!(moves.lines().count(), 2, "{moves}");
+    }
+}
+
+/// The set-up of a game, as its file has it, begins the same game with other bots.
+#[test]
+fn a_deal_of_a_file_is_a_set_up() {
+    for (game, bots) in GAMES {
+        let arena = Arena::new();
+        let record = record(&arena, game, bots);
+        let pgn = |record: &str| done(&arena.run(&format!("replay export {record} --as pgn")));
+        let tag = |pgn: &str| {
+            let line = pgn.lines().find_map(|line| line.strip_prefix("[FEN \""));
+            line.map(|line| line.trim_end_matches("\"]").to_owned())
+        };
+        let Some(deal) = tag(&pgn(&record)) else {
+            assert_eq!(game, "othello");
+            continue;
+        };
+        done(&arena.run(&format!(
+            "match {game} {bots} --deals 1 --records again --setup '{deal}'"
+        )));
+        let again = pgn(&record.replace("run/", "again/"));
+        assert_eq!(tag(&again).as_ref(), Some(&deal), "{again}");
+    }
+}
+
+#[test]
+fn what_a_format_can_not_say_is_left_out_and_told() {
+    let arena = Arena::new();
+    let (game, bots) = GAMES[0];
+    let record = record(&arena, game, bots);
+    let columns = |what: &str| arena.run(&format!("replay export {what} --as columns"));
+    refused(&columns(&record), "its board has a forbidden cell");
+    done(&arena.run(&format!(
+        "match {game} {bots} --deals 1 --records small --setup 6x7"
+    )));
+    let line = done(&columns("small/match-0000-deal-0000-game-0.jsonl.zst"));
+    assert!(
+        line.trim_end()
+            .chars()
+            .all(|sign| ('1'..='7').contains(&sign)),
+        "{line}"
+    );
+    // The others are written.
+    let output = columns(&format!("{record} small"));
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    assert_eq!(out(&output).lines().count(), 2);
+    assert!(err(&output).contains("is not written: its board has a forbidden cell"));
+    refused(
+        &arena.run(&format!("replay export {record} --as ggf")),
+        "games of connect-four are written as pgn, moves, columns, found ggf",
+    );
+    for (line, says) in [
+        (
+            "--out game.txt",
+            "expected a name that ends in .svg, .png, .apng, .html, .pgn",
+        ),
+        ("", "expected --as, or --out FILE"),
+        ("--as svg", "expected --out FILE"),
+        (
+            "--as pgn --ply 3",
+            "--ply, --seat, --pace and --scale are of pictures",
+        ),
+        ("--as chess", "[possible values: svg, png"),
+    ] {
+        refused(&arena.run(&format!("replay export {record} {line}")), says);
+    }
+    let cup = "game = \"connect-four\"\nshape = \"round-robin\"\ndeals = 3\n\
+               openings = \"openings\"\n\
+               bots = [{bot = \"house:random\"}, {name = \"b\", bot = \"house:random\"}, \
+               {name = \"c\", bot = \"house:random\"}]\n";
+    std::fs::write(
+        arena.path("openings"),
+        "6x7\n9x9,forbidden=4:4\n7x6,moves=3 3\n",
+    )
+    .unwrap();
+    std::fs::write(arena.path("cup.toml"), cup).unwrap();
+    done(&arena.run("tournament run cup.toml"));
+    let output = arena.run("tournament export cup --as columns");
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    assert!(
+        err(&output).contains("games left out; of "),
+        "{}",
+        err(&output)
+    );
+    assert_eq!(out(&output).lines().count() + left_out(&err(&output)), 18);
+    let pgn = done(&arena.run("tournament export cup --as pgn"));
+    assert_eq!(pgn.matches("[Event \"cup\"]").count(), 18, "{pgn}");
+    let one = done(&arena.run("replay export cup 0.1 --as pgn"));
+    assert!(pgn.contains(&one), "{one}");
+    refused(
+        &arena.run("tournament export cup --as transcript"),
+        "--as transcript: games of connect-four are written as pgn, moves, columns",
+    );
+    refused(
+        &arena.run("replay export cup --as pgn"),
+        "`arena tournament export cup --as pgn` writes all its games",
+    );
+}
+
+/// The number in `warning: N games left out`.
+fn left_out(said: &str) -> usize {
+    let (before, _) = said.split_once(" games left out").unwrap();
+    before.split_whitespace().last().unwrap().parse().unwrap()
+}
+
 #[test]
 fn a_game_is_written_as_pictures_and_as_a_page() {
     for (game, bots) in GAMES {

@@ -606,6 +606,45 @@ fn a_match_of_fouls_is_told_in_words_and_fails_where_that_is_asked_for() {
     done(&output);
 }
 
+/// One object for scripts, which is the event of the standings.
+#[test]
+fn a_summary_is_one_object_and_nothing_else() {
+    let arena = Arena::new();
+    let line = "match othello --bot new=house:weights --bot old=house:random --seed 1 --no-records";
+    let output = arena.run(&format!(
+        "{line} --deals 200 --summary json --sprt elo0=0 elo1=10"
+    ));
+    let text = done(&output);
+    let summary = events(&text);
+    assert_eq!(summary.len(), 1, "{text}");
+    let pair = &summary[0]["pairs"][0];
+    assert_eq!(summary[0]["type"], "standings");
+    assert!(summary[0]["counts"]["games"].as_u64() > Some(0), "{text}");
+    assert!(pair["comparison"]["score"].as_f64() > Some(0.5), "{text}");
+    assert!(pair["test"]["llr"].as_f64() > Some(0.0), "{text}");
+    assert_eq!(pair["test"]["decision"], "h1", "{text}");
+    // It is the same as among all events.
+    let output = arena.run(&format!("{line} --deals 3 --summary json"));
+    let summary = events(&done(&output));
+    let output = arena.run(&format!("{line} --deals 3 --format json"));
+    assert_eq!(of_type(&events(&done(&output)), "standings"), summary);
+    assert!(summary[0]["pairs"][0]["comparison"]["elo"].is_object());
+    // The exit code says what it says without a summary.
+    let lost = "match othello --bot new=house:random --bot old=house:weights --no-records";
+    let output = arena.run(&format!(
+        "{lost} --deals 200 --summary json --sprt elo0=0 elo1=10"
+    ));
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    assert_eq!(
+        events(&out(&output))[0]["pairs"][0]["test"]["decision"],
+        "h0"
+    );
+    refused(
+        &arena.run(&format!("{line} --summary json --format json")),
+        "cannot be used with",
+    );
+}
+
 /// A match can't be resumed; the tournament whose file it prints can.
 #[test]
 fn a_test_that_is_stopped_shows_the_tournament_that_can_go_on() {

@@ -11,7 +11,7 @@ use referee_core::{GameInfo, Language};
 
 use super::{
     super::{
-        settings::{Setting, Settings, Settled},
+        settings::{SETUP, Setting, Settings, Settled},
         words::{self, Command},
     },
     Screen,
@@ -61,7 +61,7 @@ impl FormField {
 
     /// True if its values can have any letter, so that none is a command.
     fn takes_any_letter(&self) -> bool {
-        ["against", "seed"].contains(&&*self.setting.name)
+        ["against", SETUP, "seed"].contains(&&*self.setting.name)
     }
 }
 

@@ -10,7 +10,9 @@ pub use kubernetes::{
     ObjectFormat, RenderArgs,
 };
 pub use page::PageArgs;
-pub use pages::{PictureArgs, PictureFormat, PlotArgs, ReportArgs};
+pub use pages::{
+    ExportArgs, ExportFormat, PictureFormat, PlotArgs, ReportArgs, one_of, text_formats,
+};
 pub use serve::ServeArgs;
 
 /// The program's name: its file lies beside that of `arena`.

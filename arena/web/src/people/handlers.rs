@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_play::setup_with;
+use arena_play::{setup_parts, setup_with};
 use axum::{
     Form, Json, Router,
     extract::{Path, Query, State},
@@ -145,10 +145,18 @@ fn read_settings(
             }
         },
     };
-    let mut setup = json!({});
+    let mut setup = match asked("setup") {
+        "" => json!({}),
+        line => kind
+            .opening(line)
+            .or_else(|error| bad(error.to_string(), "开局设置无效"))?,
+    };
+    let standard: BTreeMap<String, Value> = setup_parts(kind).into_iter().collect();
     for (key, value) in form {
         if let Some(key) = key.strip_prefix("setup.")
             && !value.trim().is_empty()
+            // What nobody has changed leaves a line as it is.
+            && standard.get(key).map(pages::shown).as_deref() != Some(value.trim())
         {
             setup = setup_with(kind, &setup, key, value.trim()).or_else(|error| {
                 let label = info.setup_label(key, Language::Zh);

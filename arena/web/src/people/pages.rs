@@ -118,6 +118,13 @@ fn settings(
                 }
                 details {
                     summary { (language.pick("Set-up", "开局设置")) }
+                    label {
+                        span {
+                            (language.pick("All of it in one line, such as ", "用一行写出全部，例如 "))
+                            code { (info.named_setup().unwrap_or_default()) }
+                        }
+                        input name="setup";
+                    }
                     @for (key, value) in setup_parts(kind) {
                         label {
                             span { (info.setup_label(&key, language)) }
@@ -132,7 +139,7 @@ fn settings(
 }
 
 /// A part of a set-up as people write it.
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "random".to_owned(),
         Value::String(word) => word.clone(),

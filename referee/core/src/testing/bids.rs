@@ -78,6 +78,7 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
         purse: 0,
         scores: (0, CARDS as i32),
         most_questions: CARDS as u32 * SEATS as u32,
+        sides: &[],
         rules: Words::of("", ""),
         score_is_lead: false,
     };
@@ -92,6 +93,11 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
 
     fn validate((): &()) -> Result<(), SetupError> {
         Ok(())
+    }
+
+    /// A deal can't be set up by hand.
+    fn deal_line((): &(), _: &State<Self>) -> Option<String> {
+        None
     }
 
     fn deal((): &(), dice: &mut Dice) -> State<Self> {

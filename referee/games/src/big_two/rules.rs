@@ -115,11 +115,16 @@ impl Game for BigTwo {
             Words::of("reversal", "大小反转"),
             Words::of("hands", "手牌"),
         ],
-        setup_lines: &[EXAMPLE, r#"{"scoring":"payout"}"#],
+        setup_lines: &[
+            EXAMPLE,
+            "scoring=payout,reversal=false",
+            r#"{"scoring":"payout"}"#,
+        ],
         purse: 1_000,
         scores: (-MOST_PAID, 3 * MOST_PAID),
         // Each card may be a play of its own, to which the three others pass.
         most_questions: 54 * SEATS as u32,
+        sides: &[],
         rules: Words::of(
             include_str!("../../../../docs/rules/big-two.md"),
             include_str!("../../../../docs/zh/rules/big-two.md"),
@@ -170,6 +175,24 @@ impl Game for BigTwo {
             hands: Some(hands),
             ..Setup::default()
         })
+    }
+
+    /// The hands.
+    fn deal_line(setup: &Setup, dealt: &State<Self>) -> Option<String> {
+        let scoring = match setup.scoring {
+            Scoring::Places => "places",
+            Scoring::Payout => "payout",
+        };
+        let hands: Vec<String> = dealt
+            .private
+            .iter()
+            .map(|(_, hand)| hand.to_string())
+            .collect();
+        Some(format!(
+            "scoring={scoring},reversal={},hands={}",
+            setup.reversal,
+            hands.join(" | ")
+        ))
     }
 
     fn trials() -> &'static [Trial] {

@@ -1,6 +1,8 @@
 //! Connect Four with a forbidden cell.
 
 mod ending;
+mod formats;
+mod notation;
 mod rules;
 mod scene;
 mod setup;

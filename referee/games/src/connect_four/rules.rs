@@ -4,12 +4,19 @@
 use std::fmt;
 
 use referee_core::{
-    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
-    Step, Trial, Words,
+    Dice, FormatWriter, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat,
+    SetupError, State, Step, Trial, Words,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{ending::Ending, setup::Setup, trials::TRIALS};
+use super::{
+    ending::Ending,
+    formats::FORMATS,
+    notation::{column, literary},
+    setup::Setup,
+    trials::TRIALS,
+};
 
 /// The fewest rows or columns that a board set up by hand may have.
 pub const SMALLEST: u8 = 4;
@@ -108,6 +115,8 @@ impl Game for ConnectFour {
         ],
         setup_lines: &[
             "3 3 4",
+            "6x7",
+            "9x9,forbidden=4:4",
             "..../..O./#XX./XOOX",
             "..../..../..../XO.. 2 3",
             r#"{"rows":9,"columns":9,"forbidden":{"at":{"x":4,"y":4}}}"#,
@@ -116,12 +125,15 @@ impl Game for ConnectFour {
         scores: (-1, 1),
         // A stone for each cell.
         most_questions: LARGEST as u32 * LARGEST as u32,
+        sides: &["White", "Black"],
         rules: Words::of(
             include_str!("../../../../docs/rules/connect-four.md"),
             include_str!("../../../../docs/zh/rules/connect-four.md"),
         ),
         score_is_lead: false,
     };
+
+    const FORMATS: &'static [FormatWriter<Self>] = FORMATS;
 
     type Setup = Setup;
     type Public = Public;
@@ -136,6 +148,11 @@ impl Game for ConnectFour {
         setup.validate().map_err(SetupError)
     }
 
+    /// Reads the size of a board, such as `6x7`.
+    fn read_word(word: &str) -> Option<Map<String, Value>> {
+        Setup::read_size(word)
+    }
+
     /// Reads columns, such as `3 3 4`, a board, or a board and columns.
     fn read_notation(line: &str) -> Result<Setup, SetupError> {
         Setup::read_notation(line).map_err(SetupError)
@@ -144,16 +161,22 @@ impl Game for ConnectFour {
     /// The board from its top row, with `/` between the rows, and the columns that were played on
     /// it.
     fn transcript(setup: &Setup, dealt: &Public, moves: &[&str]) -> String {
-        // A move is `(row, column)`.
-        let column = |point: &&str| {
-            let column = point.rsplit_once(',').map_or(*point, |(_, column)| column);
-            column.trim_matches([' ', ')']).to_owned()
-        };
-        setup.transcript(dealt, &moves.iter().map(column).collect::<Vec<_>>())
+        let columns = moves.iter().filter_map(|notation| column(notation));
+        setup.transcript(dealt, columns)
     }
 
     fn trials() -> &'static [Trial] {
         TRIALS
+    }
+
+    /// The size of the board and its forbidden cell are drawn, so every deal has its line.
+    fn deal_line(setup: &Setup, dealt: &State<Self>) -> Option<String> {
+        Some(setup.transcript(&dealt.public, []))
+    }
+
+    /// Column and row as in the literature: a1 is the lower left cell.
+    fn move_word(dealt: &Public, notation: &str) -> String {
+        literary(notation, dealt.board.rows()).unwrap_or_else(|| notation.replace(' ', ""))
     }
 
     /// Draws M, N, x, y in this order, whether they are used or not, so that a

@@ -2,7 +2,7 @@
 
 use referee_core::{Seat, shorten};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::rules::{
     ConnectFour, ConnectFourBoard, LARGEST, Point, Public, SMALLEST, SMALLEST_DRAWN,
@@ -47,7 +47,8 @@ pub struct Setup {
     pub turn: Option<u8>,
 }
 
-/// The place of the forbidden cell. A cell is read from its row and column too, such as `(4, 4)`.
+/// The place of the forbidden cell. A cell is read from its row and column too, such as `(4, 4)` or
+/// `4:4`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forbidden {
@@ -67,7 +68,7 @@ impl<'de> Deserialize<'de> for Forbidden {
         let read = match &written {
             Value::String(word) if word == "random" => Some(Self::Random),
             Value::String(word) if word == "none" => Some(Self::None),
-            Value::String(text) => match numbers(text).as_deref() {
+            Value::String(text) => match numbers(&text.replace(':', " ")).as_deref() {
                 Some([x, y]) => Some(cell((*x).into(), (*y).into())),
                 _ => None,
             },
@@ -164,6 +165,23 @@ fn columns(text: &str) -> Result<Vec<u8>, String> {
 }
 
 impl Setup {
+    /// Reads a size, such as `6x7`. A board that is smaller than any that is drawn is meant as it is
+    /// known elsewhere: it has no forbidden cell.
+    pub(super) fn read_size(word: &str) -> Option<Map<String, Value>> {
+        let (rows, columns) = word.split_once(['x', 'X', '×'])?;
+        let size = |text: &str| text.trim().parse::<u32>().ok();
+        let (rows, columns) = (size(rows)?, size(columns)?);
+        let members = [("rows", rows.into()), ("columns", columns.into())];
+        let is_drawn = rows.min(columns) >= SMALLEST_DRAWN.into();
+        let none = (!is_drawn).then(|| ("forbidden", Value::from("none")));
+        let members = members.into_iter().chain(none);
+        Some(
+            members
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect(),
+        )
+    }
+
     /// Reads columns, a board, or a board and the columns that are played on it.
     pub(super) fn read_notation(line: &str) -> Result<Self, String> {
         let begins_a_move = |c: char| c.is_ascii_digit() || matches!(c, '(' | '[');
@@ -193,7 +211,11 @@ impl Setup {
     }
 
     /// A game that began like this: the board before the first move, and all columns.
-    pub(super) fn transcript(&self, dealt: &Public, columns: &[String]) -> String {
+    pub(super) fn transcript(
+        &self,
+        dealt: &Public,
+        columns: impl IntoIterator<Item = usize>,
+    ) -> String {
         let board = match &self.board {
             Some(board) => read(board).ok().map(|public| public.board),
             None => None,
@@ -202,10 +224,17 @@ impl Setup {
             let (rows, columns) = (dealt.board.rows(), dealt.board.columns());
             ConnectFourBoard::new(rows as u8, columns as u8, dealt.board.forbidden())
         });
-        let opening = self.moves.iter().flatten().map(ToString::to_string);
-        let moves = opening.chain(columns.iter().cloned());
+        let opening = self.moves.iter().flatten().copied().map(usize::from);
+        let moves = opening.chain(columns).map(|column| column.to_string());
         let parts: Vec<String> = [board.to_string()].into_iter().chain(moves).collect();
         parts.join(" ")
+    }
+
+    /// True if stones lie on the board before the first of its moves.
+    pub(super) fn begins_with_stones(&self) -> bool {
+        let rows = self.board.iter().flatten();
+        rows.flat_map(|row| row.chars())
+            .any(|cell| !matches!(cell, '.' | '#'))
     }
 
     /// Says why no game can begin like this.

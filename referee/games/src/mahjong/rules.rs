@@ -214,12 +214,14 @@ impl Game for Mahjong {
         ],
         setup_lines: &[
             "122367c1478b138d 4589c23569b2579d",
+            "missing-suit=free",
             r#"{"missing_suit":"free"}"#,
         ],
         purse: 0,
         scores: (0, PAY * MOST_FAAN + WALL as i32),
         // For each tile of the wall a claim, a discard and a claim of the other seat.
         most_questions: 3 * WALL as u32,
+        sides: &[],
         rules: Words::of(
             include_str!("../../../../docs/rules/mahjong.md"),
             include_str!("../../../../docs/zh/rules/mahjong.md"),
@@ -247,6 +249,11 @@ impl Game for Mahjong {
 
     fn trials() -> &'static [Trial] {
         TRIALS
+    }
+
+    /// The whole wall.
+    fn deal_line(setup: &Setup, dealt: &State<Self>) -> Option<String> {
+        Some(setup.line_of_wall(&dealt.hidden.wall))
     }
 
     /// Shuffles the tiles that the set-up does not place; nothing is dealt yet.

@@ -48,6 +48,16 @@ impl Setup {
         })
     }
 
+    /// A round with this wall, of which the next tile is at the back.
+    pub(super) fn line_of_wall(&self, wall: &[Tile]) -> String {
+        let drawn: Vec<Tile> = wall.iter().rev().copied().collect();
+        let rule = match self.missing_suit {
+            MissingSuit::Required => "required",
+            MissingSuit::Free => "free",
+        };
+        format!("missing-suit={rule},wall={}", print(&drawn))
+    }
+
     pub(super) fn wall(&self) -> Result<TileWall, SetupError> {
         match (&self.wall, &self.hands) {
             (Some(_), Some(_)) => Err(SetupError(

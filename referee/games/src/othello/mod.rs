@@ -2,6 +2,7 @@
 
 mod board;
 mod ending;
+mod formats;
 mod position;
 mod rules;
 mod scene;

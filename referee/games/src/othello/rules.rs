@@ -5,12 +5,13 @@
 //! The referee passes for a side without a move: it is not asked.
 
 use referee_core::{
-    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
-    Step, Trial, Words,
+    Dice, FormatWriter, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat,
+    SetupError, State, Step, Trial, Words,
 };
 
 use super::{
     ending::Ending,
+    formats::FORMATS,
     position::{BLACK, OthelloPosition, WHITE},
     setup::Setup,
     square::{Square, squares_of},
@@ -99,18 +100,22 @@ impl Game for Othello {
             "f5d6c3",
             "------------------X--------XX------OXX-----O-------------------- O",
             "---------------------------OX------XO--------------------------- X f5d6c3",
+            "moves=f5d6c3",
             r#"{"moves":"f5d6c3"}"#,
         ],
         purse: 0,
         scores: (-64, 64),
         // A disc for each square; a seat that must pass is not asked.
         most_questions: 64,
+        sides: &["Black", "White"],
         rules: Words::of(
             include_str!("../../../../docs/rules/othello.md"),
             include_str!("../../../../docs/zh/rules/othello.md"),
         ),
         score_is_lead: true,
     };
+
+    const FORMATS: &'static [FormatWriter<Self>] = FORMATS;
 
     type Setup = Setup;
     type Public = Public;
@@ -150,6 +155,10 @@ impl Game for Othello {
 
     fn trials() -> &'static [Trial] {
         TRIALS
+    }
+
+    fn deal_line(setup: &Setup, dealt: &State<Self>) -> Option<String> {
+        (*setup != Setup::default()).then(|| Self::transcript(setup, &dealt.public, &[]))
     }
 
     /// The deal uses no dice.

@@ -221,7 +221,9 @@ impl Cases {
         } else {
             End::No
         };
-        Ok((exam, end))
+        let mut answers = results.iter().flat_map(|result| &result.answers);
+        let has_fouls = answers.any(Answer::has_foul);
+        Ok((exam, self.paper.fouls.end(end, has_fouls)))
     }
 
     /// The rounds of a case: one after another, by one process while it lives, the

@@ -91,10 +91,12 @@ impl Graded {
         let mut groups: Vec<ExamGroupEvent> = Vec::new();
         let mut ended = Vec::new();
         let mut end = End::Done;
+        let mut has_fouls = false;
         for (group, plan) in plans {
             let part = part(group);
             let played = self.paper.play(settings, &part, points, plan, folder, stop);
             let (played, answers) = played.await?;
+            has_fouls |= answers.iter().any(Answer::has_foul);
             if !answers.is_empty() {
                 groups.push(self.tell_group(part, &answers)?);
             }
@@ -128,7 +130,7 @@ impl Graded {
         let show = || report::heading(&format!("{name}: {marks} of {of}"));
         let exam_name = settings.kind.info().name;
         let exam = self.paper.close(exam_name, exam, whole, show)?;
-        Ok((exam, end))
+        Ok((exam, self.paper.fouls.end(end, has_fouls)))
     }
 
     /// The plan of each group that was chosen.

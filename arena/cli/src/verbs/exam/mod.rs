@@ -25,7 +25,7 @@ use referee_worker::Stop;
 use self::scores::{Scores, in_order};
 use crate::{
     End,
-    play::{PlayedRun, RunFolder, Settings, describe},
+    play::{FoulArgs, PlayedRun, RunFolder, Settings, describe},
     report, stop, usage,
 };
 
@@ -58,6 +58,8 @@ struct Paper {
     /// Keep the best scores of every contestant in this file, and show the scoreboard.
     #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
+    #[command(flatten)]
+    fouls: FoulArgs,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -310,6 +312,11 @@ impl Answer {
             points: points(row, seat, verdict),
             game: game.clone(),
         }
+    }
+
+    /// True if a bot committed a foul in it.
+    fn has_foul(&self) -> bool {
+        !self.game.row.fouls.is_empty()
     }
 
     fn event(&self) -> Event {

@@ -1,12 +1,13 @@
-//! `arena replay`: shows games, proves them, explains them, and asks other bots what they would
-//! have played. One file a verb.
+//! `arena replay`: shows games, proves them, explains them, asks other bots what they would have
+//! played, and writes them for other programs. One file a verb.
 
 mod explain;
+mod export;
 mod rerun;
 mod show;
 mod verify;
 
-use arena_terminal::beside::PictureArgs;
+use arena_terminal::beside::{ExportArgs, ExportFormat};
 use clap::Subcommand;
 
 use crate::{End, beside};
@@ -22,8 +23,8 @@ pub(crate) enum Replay {
     Explain(explain::Explain),
     /// Ask another bot what it would have played in one seat of a game
     Rerun(rerun::Rerun),
-    /// Write a game as a picture, a moving picture, or a page to step through
-    Export(PictureArgs),
+    /// Write games as text for other programs (PGN and others), or one as a picture or a page
+    Export(ExportArgs),
 }
 
 impl Replay {
@@ -33,7 +34,10 @@ impl Replay {
             Self::Verify(verify) => verify.run().await,
             Self::Explain(explain) => explain.run().await,
             Self::Rerun(rerun) => rerun.run().await,
-            Self::Export(_) => beside::go_on_as_serve(),
+            Self::Export(args) => match args.format()? {
+                ExportFormat::Text(format) => export::run(&args, format).await,
+                ExportFormat::Picture(_) => beside::go_on_as_serve(),
+            },
         }
     }
 }

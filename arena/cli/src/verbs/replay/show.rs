@@ -11,7 +11,6 @@ use arena_words::{Winner, result_with_evidence};
 use clap::Args;
 use referee_core::{FoulWords, Language, Record, Scene, Verdict, printable, shorten};
 use referee_games::{game, game_name, replay, told_game_id};
-use referee_worker::moves;
 
 use crate::{
     End,
@@ -194,7 +193,7 @@ fn listed(record: &Record) -> [String; 5] {
         header.game_id.clone(),
         names.join(", "),
         won.to_owned(),
-        moves(record).count().to_string(),
+        record.moves().count().to_string(),
         end,
     ]
 }

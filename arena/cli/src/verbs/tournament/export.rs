@@ -1,24 +1,34 @@
 //! `arena tournament export` and `import`: a tournament as text.
 
 use std::{
-    io::{self, BufReader, BufWriter, Write},
+    io::{self, BufReader, Write as _},
     path::PathBuf,
 };
 
 use arena_store::{Store, StoreError, Tournament};
-use arena_terminal::{OutputFile, StoreAt};
-use arena_tournament::{TournamentError, check_imported, export_moves};
-use clap::{Args, ValueEnum};
+use arena_terminal::{
+    ExportOutput, StoreAt,
+    beside::{one_of, text_formats},
+};
+use arena_tournament::{GamesLeftOut, TournamentError, check_imported, export_games, find_game};
+use clap::{Args, builder::PossibleValue};
 use referee_bots::open_input;
+use referee_core::GameFormat;
 
-use crate::{End, report, usage};
+use referee_games::game_name;
+
+use crate::{
+    End,
+    report::{self, plural},
+    usage,
+};
 
 #[derive(Args)]
 pub(crate) struct Export {
     /// Its name.
     name: String,
     /// The format.
-    #[arg(long = "as", value_enum, default_value_t = As::Jsonl)]
+    #[arg(long = "as", value_name = "FORMAT", value_parser = one_of(As::all()), default_value = JSONL)]
     how: As,
     /// The file to write [default: standard output].
     #[arg(long, short, alias = "out", value_name = "FILE")]
@@ -30,14 +40,32 @@ pub(crate) struct Export {
     store: StoreAt,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// The name of the format that import reads.
+const JSONL: &str = "jsonl";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum As {
-    /// All of it, records too, one object a line: what import reads.
+    /// All of it.
     Jsonl,
-    /// One row a game, for a spreadsheet.
+    /// A table of games.
     Csv,
-    /// One line a game: its moves in the notation that is usual for the game.
-    Moves,
+    /// Its games, for other programs.
+    Games(GameFormat),
+}
+
+impl As {
+    /// All of them, as they are typed.
+    fn all() -> impl Iterator<Item = (PossibleValue, Self)> {
+        let value = |name, help| PossibleValue::new(name).help(help);
+        let jsonl = "All of it, records too, one object a line: what import reads";
+        let csv = "One row a game, for a spreadsheet";
+        let whole = [
+            (value(JSONL, jsonl), Self::Jsonl),
+            (value("csv", csv), Self::Csv),
+        ];
+        let games = text_formats().map(|(value, format)| (value, Self::Games(format)));
+        whole.into_iter().chain(games)
+    }
 }
 
 #[derive(Args)]
@@ -54,42 +82,60 @@ pub(crate) struct Import {
 impl Export {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         let (store, tournament) = self.store.find(&self.name).await?;
-        match &self.output {
-            None => {
-                let out = BufWriter::new(io::stdout());
-                self.write(&store, &tournament, out, report::NOT_WRITTEN)
-                    .await?;
-            }
-            Some(path) => {
-                let mut file = OutputFile::open(path, self.force)?;
-                let failed = file.not_written();
-                self.write(&store, &tournament, BufWriter::new(&mut file), &failed)
-                    .await?;
-                file.finish()?;
+        if let As::Games(format) = self.how {
+            let known = find_game(&tournament.game)?.formats();
+            if !known.contains(&format) {
+                let names: Vec<&str> = known.iter().map(|format| format.name).collect();
+                return usage(format!(
+                    "--as {}: games of {} are written as {}",
+                    format.name,
+                    game_name(&tournament.game),
+                    names.join(", ")
+                ));
             }
         }
-        Ok(End::Done)
+        let mut out = ExportOutput::open(self.output.as_deref(), self.force)?;
+        let left_out = self.write(&store, &tournament, &mut out).await?;
+        out.finish()?;
+        let Some((game, why)) = left_out.first else {
+            return Ok(End::Done);
+        };
+        report::warning(&format!(
+            "{} left out; of {game}: {why}",
+            plural(left_out.games, "game")
+        ));
+        Ok(End::No)
     }
 
-    /// Writes the tournament; `failed` is the beginning of the error where that can't be done.
+    /// Writes the tournament, and gives the games that it does not have.
     async fn write(
         &self,
         store: &Store,
         tournament: &Tournament,
-        mut out: impl Write + Send,
-        failed: &str,
-    ) -> anyhow::Result<()> {
+        out: &mut ExportOutput,
+    ) -> anyhow::Result<GamesLeftOut> {
+        let all = |()| GamesLeftOut::default();
         let written = match self.how {
-            As::Jsonl => store.export(tournament.id, &mut out).await.map_err(bare),
-            As::Csv => store.csv(tournament.id, &mut out).await.map_err(bare),
-            As::Moves => match export_moves(store, tournament, &mut out).await {
-                Err(TournamentError::Output(error)) => Err(error.into()),
-                written => written.map_err(Into::into),
-            },
+            As::Jsonl => store
+                .export(tournament.id, out)
+                .await
+                .map(all)
+                .map_err(bare),
+            As::Csv => store.csv(tournament.id, out).await.map(all).map_err(bare),
+            As::Games(format) => {
+                let written = export_games(store, tournament, format.name, out).await;
+                written.map_err(|error| match error {
+                    TournamentError::Output(error) => error.into(),
+                    error => error.into(),
+                })
+            }
         };
-        let written = written.and_then(|()| Ok(out.flush()?));
+        let written = written.and_then(|left_out| {
+            out.flush()?;
+            Ok(left_out)
+        });
         written.map_err(|error| match error.is::<io::Error>() {
-            true => error.context(failed.to_owned()),
+            true => error.context(out.not_written()),
             false => error,
         })
     }

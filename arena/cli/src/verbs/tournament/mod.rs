@@ -40,7 +40,7 @@ pub(crate) enum Tournament {
     /// Prove a whole tournament from its records and its root: exit code 1 if
     /// something in it is wrong
     Verify(verify::Verify),
-    /// Write a whole tournament as text: JSON lines, CSV, or lists of moves
+    /// Write a whole tournament as text: JSON lines, CSV, or its games for other programs
     Export(export::Export),
     /// Write one HTML file to hand out: standings, plots, games
     Report(ReportArgs),

@@ -427,7 +427,8 @@ impl PlayArgs {
 
     /// The end of the program after this tournament.
     fn end(&self, shown: &Shown) -> End {
-        self.fouls.end(shown.exit_code(), &shown.snapshot)
+        self.fouls
+            .end(shown.exit_code(), shown.snapshot.has_fouls())
     }
 
     /// Plays what is left of a tournament; the bots do not see these files, either.
