@@ -186,10 +186,13 @@ impl<'a> Examiner<'a> {
     ) -> GameSetting {
         let number = self.games;
         self.games += 1;
-        let setup = kind
-            .trials()
-            .get(trial)
-            .map(|trial| serde_json::from_str(trial.setup).expect("the set-up of a trial is JSON"));
+        let usual = self.entry.launcher().usual_setup();
+        let setup = match usual.and_then(|usual| kind.opening(usual).ok()) {
+            Some(usual) => Some(usual),
+            None => kind.trials().get(trial).map(|trial| {
+                serde_json::from_str(trial.setup).expect("the set-up of a trial is JSON")
+            }),
+        };
         GameSetting {
             kind,
             setup: setup.unwrap_or_default(),

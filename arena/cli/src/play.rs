@@ -26,7 +26,7 @@ use arena_terminal::{
 };
 use arena_tournament::{
     Definition, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, needs_own_deals,
-    parse_limit, read_openings, run, secret_root, unix_ms,
+    parse_limit, read_openings, run, secret_root, unix_ms, usual_setup,
 };
 use clap::Args;
 use referee::{BotSandbox, Cores};
@@ -112,6 +112,7 @@ pub(crate) struct Settings {
     pub(crate) memory_mib: Option<u64>,
     pub(crate) concurrency: Option<usize>,
     /// Set-ups of the deals, in turn.
+    /// Empty where none is named.
     pub(crate) setups: Vec<serde_json::Value>,
     pub(crate) records: RecordArgs,
     /// Arguments of the launchers of bots.
@@ -130,6 +131,7 @@ pub(crate) struct Settings {
 
 /// Result of a run.
 pub(crate) struct PlayedRun {
+    setups: Vec<serde_json::Value>,
     pub(crate) snapshot: Snapshot,
     pub(crate) results: MemoryResults,
     pub(crate) outcome: arena_tournament::RunSummary,
@@ -221,7 +223,7 @@ impl Settings {
             limits: Limits::default(),
             memory_mib: None,
             concurrency: None,
-            setups: vec![kind.setup(&serde_json::Value::Null)?],
+            setups: Vec::new(),
             records: RecordArgs::default(),
             launch: LaunchArgs::default(),
             cores: None,
@@ -242,6 +244,10 @@ impl Settings {
         sprt: Option<Sprt>,
     ) -> anyhow::Result<Plan> {
         // A match is played to its end whatever a bot does; a test needs bots that play.
+        let setups = match &self.setups[..] {
+            [] => vec![usual_setup(self.kind, &bots)?],
+            named => named.to_vec(),
+        };
         let never = SetAsideRule {
             starts: u32::MAX,
             fouls: u32::MAX,
@@ -261,7 +267,7 @@ impl Settings {
                 },
             },
             directory: self.directory.clone(),
-            ..Definition::round_robin(self.kind.info().name, self.setups.clone())
+            ..Definition::round_robin(self.kind.info().name, setups)
         };
         let root = self.root.clone();
         Ok(Plan::new(definition, bots, root, &self.schemes)?)
@@ -450,6 +456,7 @@ pub(crate) async fn play_into(
     let ran = ran.await;
     let seen = reporter.finish()?;
     Ok(PlayedRun {
+        setups: plan.definition.setups.clone(),
         outcome: ran?,
         snapshot: Snapshot::of_plan(&results, &plan).await?,
         results,
@@ -506,7 +513,7 @@ impl PlayedRun {
     pub(crate) fn ended(&self, settings: &Settings, folder: Option<&RunFolder>) -> RunEndedEvent {
         RunEndedEvent {
             root: (!settings.hides_root).then(|| settings.root.reveal()),
-            setups: Some(settings.setups.clone()),
+            setups: Some(self.setups.clone()),
             records: folder.map(|folder| folder.path().display().to_string()),
             ..run_ended(&self.snapshot, &self.seen, self.outcome.end)
         }

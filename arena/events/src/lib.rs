@@ -17,6 +17,7 @@ pub mod check;
 pub mod exam;
 pub mod figures;
 pub mod game;
+pub mod people;
 pub mod replay;
 pub mod run;
 pub mod schedule;
@@ -85,6 +86,8 @@ pub enum Event {
     RerunAnswer(replay::RerunAnswerEvent),
     Rerun(replay::RerunEvent),
     Solved(solve::SolvedEvent),
+    Turn(people::TurnEvent),
+    Slip(people::SlipEvent),
     Worker(worker::WorkerEvent),
 }
 

@@ -403,6 +403,17 @@ impl PeopleGame {
         self.waiting_for().contains(&seat)
     }
 
+    /// Everything that a person was sent, in order: notices, questions with their answers, and last
+    /// the question that is open, where they are asked. Nothing of a bot.
+    #[must_use]
+    pub fn calls(&self, seat: Seat) -> Vec<Bytes> {
+        let Chair::Person(person) = &self.chairs[seat] else {
+            return Vec::new();
+        };
+        let open = self.is_asked(seat).then(|| &self.question(seat).call);
+        person.past.iter().chain(open).cloned().collect()
+    }
+
     /// A person moves, as people write it: see [`read_move`]. Returns the move in the notation of
     /// the game.
     ///

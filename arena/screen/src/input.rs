@@ -54,15 +54,20 @@ impl Input {
         self.language
     }
 
+    /// Waits for a line, and prints nothing.
+    pub(super) async fn line(&mut self) -> Typed {
+        tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c() => Typed::Interrupt,
+            line = self.lines.recv() => line.map_or(Typed::End, Typed::Line),
+        }
+    }
+
     /// Asks, and waits for a line.
     pub(super) async fn ask(&mut self, prompt: &str) -> anyhow::Result<Typed> {
         report::text(&format!("{prompt}> "))?;
         std::io::Write::flush(&mut std::io::stdout())?;
-        let typed = tokio::select! {
-            biased;
-            _ = tokio::signal::ctrl_c() => Typed::Interrupt,
-            line = self.lines.recv() => line.map_or(Typed::End, Typed::Line),
-        };
+        let typed = self.line().await;
         match &typed {
             Typed::Line(line) if self.echo => report::text(&format!("{}\n", printable(line)))?,
             Typed::Line(_) => {}

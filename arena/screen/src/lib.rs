@@ -5,6 +5,7 @@
 mod commands;
 mod full_screen;
 mod input;
+mod program;
 mod settings;
 mod table;
 mod words;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use arena_play::Seating;
-use arena_terminal::{Written, draw::Signs, move_limit, report, setup_help};
+use arena_terminal::{Format, Written, draw::Signs, move_limit, report, setup_help};
 use arena_tournament::{parse_limit, secret_root};
 use clap::{
     Args,
@@ -77,6 +78,11 @@ pub struct Play {
     /// Draw with letters only.
     #[arg(long)]
     ascii: bool,
+    /// What goes to standard output. With json a program plays one game in the place of people: each
+    /// `turn` has what a seat was sent and its legal moves, and the next line of standard input is
+    /// the move, or `resign`; see docs/events.md.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
     #[command(flatten)]
     launch: LaunchArgs,
 }
@@ -144,10 +150,16 @@ impl Play {
         settings.set("seat", &self.seat)?;
         if let Some(setup) = &self.setup {
             settings.set_up(setup)?;
+        } else if let Some(usual) = settings.usual_setup() {
+            settings.set_up(usual)?;
         }
         settings.limit = self.move_limit;
         settings.is_timed = self.timed;
         settings.seed.clone_from(&self.seed);
+        if self.format == Format::Json {
+            let (seating, context) = self.dealt(&settings)?;
+            return program::play(seating, &context).await;
+        }
         let hints = self.hinter(kind)?;
         let commands = Commands {
             language,
@@ -166,22 +178,7 @@ impl Play {
             return Ok(End::Done);
         }
         loop {
-            let root = match &settings.seed {
-                Some(seed) => seed
-                    .parse::<Root>()
-                    .or_else(|error| usage(format!("--seed: {error}")))?,
-                None => secret_root()?,
-            };
-            let seating = settings.seating(&root);
-            let bots = seating.players.iter().filter_map(|player| match player {
-                arena_play::SeatPlayer::Bot(entry) => Some(entry),
-                arena_play::SeatPlayer::Person(_) => None,
-            });
-            let bots: Vec<&Entry> = bots.collect();
-            let sandbox = self.launch.around(bots, [])?;
-            let directory =
-                std::env::current_dir().context("the folder of this process is gone")?;
-            let context = self.launch.options(sandbox)?.open(directory)?;
+            let (seating, context) = self.dealt(&settings)?;
             match form.play(commands, seating, &context).await? {
                 After::Left => return Ok(End::Done),
                 After::Interrupted => return Ok(End::Interrupted),
@@ -195,6 +192,26 @@ impl Play {
             // The same deal would be played again.
             settings.seed = None;
         }
+    }
+
+    /// The next game of these settings, and what its bots are started with.
+    fn dealt(&self, settings: &Settings) -> anyhow::Result<(Seating, LaunchContext)> {
+        let root = match &settings.seed {
+            Some(seed) => seed
+                .parse::<Root>()
+                .or_else(|error| usage(format!("--seed: {error}")))?,
+            None => secret_root()?,
+        };
+        let seating = settings.seating(&root);
+        let bots = seating.players.iter().filter_map(|player| match player {
+            arena_play::SeatPlayer::Bot(entry) => Some(entry),
+            arena_play::SeatPlayer::Person(_) => None,
+        });
+        let bots: Vec<&Entry> = bots.collect();
+        let sandbox = self.launch.around(bots, [])?;
+        let directory = std::env::current_dir().context("the folder of this process is gone")?;
+        let context = self.launch.options(sandbox)?.open(directory)?;
+        Ok((seating, context))
     }
 
     /// Name of the bot that gives hints.

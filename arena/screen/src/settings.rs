@@ -133,6 +133,14 @@ impl Settings {
         Ok(())
     }
 
+    /// The set-up that a bot needs, where one does.
+    pub(super) fn usual_setup(&self) -> Option<&'static str> {
+        match &self.others {
+            Others::Bots(bots) => bots.iter().find_map(|bot| bot.launcher().usual_setup()),
+            Others::People => None,
+        }
+    }
+
     /// One setting.
     pub(super) fn set(&mut self, name: &str, value: &str) -> anyhow::Result<()> {
         let seats = self.kind.info().seats;

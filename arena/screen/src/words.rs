@@ -69,7 +69,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("against", "对手"),
     ("limit", "时限"),
     ("timed", "限时"),
-    ("setup", "开局"),
+    ("setup", "开局设置"),
     ("seed", "种子"),
 ];
 
@@ -131,7 +131,7 @@ pub(super) fn settings_help(language: Language, keys: &[String]) -> String {
              people 表示同一终端上的其他人；`bots` 列出内置机器人\n  \
              limit TIME     机器人每步的思考时间，例如 500ms\n  \
              timed yes      你也受同样的时限；超时判负\n  \
-             setup LINE     用一行写出整个开局，写法与 --setup 相同\n  \
+             setup LINE     用一行写出整个开局设置，写法与 --setup 相同\n  \
              seed WORD      再发同一副牌\n",
         )
         .to_owned();

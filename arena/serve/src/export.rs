@@ -22,7 +22,7 @@ const SCALE: f32 = 2.0;
 
 pub(crate) async fn export(args: &ExportArgs) -> anyhow::Result<End> {
     let (ExportFormat::Picture(format), Some(out)) = (args.format()?, &args.out) else {
-        return usage("text is written by the program `arena` itself");
+        return usage("expected a picture or a page here; `arena replay export` writes text");
     };
     let found = args.games.one().await?;
     let record = found.read_typed()?;
@@ -30,7 +30,7 @@ pub(crate) async fn export(args: &ExportArgs) -> anyhow::Result<End> {
     let last = replay(&record, |moment| moments.push(moment))
         .map_err(|mismatch| NotReplayed(found.name(), mismatch))?
         .scene();
-    use PictureFormat::{AnimatedSvg, Apng, Png, Svg};
+    use PictureFormat::{AnimatedSvg, Apng, Html, Png, Svg};
     if !matches!(format, Svg | Png) && (args.ply.is_some() || args.seat.is_some()) {
         return usage("--ply and --seat are of one position: expected --as svg or --as png");
     }
@@ -39,6 +39,9 @@ pub(crate) async fn export(args: &ExportArgs) -> anyhow::Result<End> {
     }
     if !matches!(format, Png | Apng) && args.scale.is_some() {
         return usage("--scale is of pixels: expected --as png or --as apng");
+    }
+    if format != Html && args.no_evaluation {
+        return usage("--no-evaluation is of a page: expected --as html");
     }
     let pace = args.pace.unwrap_or(PACE);
     let scale = args.scale.unwrap_or(SCALE);
@@ -75,7 +78,10 @@ pub(crate) async fn export(args: &ExportArgs) -> anyhow::Result<End> {
         }
         PictureFormat::AnimatedSvg => animated(&whole(), pace, &title).into_bytes(),
         PictureFormat::Apng => in_pixels(apng(&whole(), pace, scale, &Fonts::of_system())?),
-        PictureFormat::Html => arena_web::game_html(record, &analyst(), Language::En)?.into_bytes(),
+        PictureFormat::Html => {
+            let analyst = (!args.no_evaluation).then(analyst);
+            arena_web::game_html(record, analyst.as_ref(), Language::En)?.into_bytes()
+        }
     };
     write_new(out, &bytes, args.force)
 }

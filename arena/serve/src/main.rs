@@ -66,7 +66,7 @@ enum Tournament {
 
 #[derive(Subcommand)]
 enum Replay {
-    /// Write a game as a picture, a moving picture, or a page to step through
+    /// Write a game as a picture, a moving picture, or a page to step through; `arena` writes text
     Export(ExportArgs),
 }
 

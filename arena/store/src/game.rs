@@ -102,13 +102,19 @@ pub(crate) const TOLD: &str = "NOT EXISTS (SELECT 1 FROM withheld
     WHERE withheld.tournament = games.tournament AND withheld.grp = games.grp
         AND withheld.seating = games.seating)";
 
+/// The scores of a game with these fouls that were counted: see [`GameRow::counted_scores`].
+#[must_use]
+pub fn counted_scores<'a>(scores: &'a [i32], fouls: &[SeatFoul]) -> Option<&'a [i32]> {
+    let is_counted = fouls.is_empty() || scores.iter().any(|score| *score != 0);
+    (is_counted && !scores.is_empty()).then_some(scores)
+}
+
 impl GameRow {
     /// The scores that were counted. None where a foul ended the game before anything was: then
     /// each score is 0, which is no draw. A void game has none, either.
     #[must_use]
     pub fn counted_scores(&self) -> Option<&[i32]> {
-        let is_counted = self.fouls.is_empty() || self.scores.iter().any(|score| *score != 0);
-        (is_counted && !self.scores.is_empty()).then_some(&self.scores)
+        counted_scores(&self.scores, &self.fouls)
     }
 
     /// Checks that the game is consistent, and that a tournament with this many

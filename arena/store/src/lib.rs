@@ -32,7 +32,7 @@ pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
 pub use counter::{BadCounter, Counter, GameEnding};
 pub use error::{Cure, StoreError};
-pub use game::{FinishedGame, GameRow, Reported, StoredReport};
+pub use game::{FinishedGame, GameRow, Reported, StoredReport, counted_scores};
 pub use lease::{ChunkKey, Lease, LeaseHolder};
 use referee_core::pack;
 pub use referee_core::pack::{RecordUnpackError, pack, unpack};

@@ -265,24 +265,41 @@ impl FoundGame {
         Ok(record.printable())
     }
 
-    /// Of what it was a game, and when: as the store says it, or the file `run.json` beside its
-    /// record.
-    pub fn occasion(&self) -> Occasion {
-        match self {
-            Self::Stored { occasion, .. } => occasion.clone(),
-            Self::File(path) => of_run(path).unwrap_or_default(),
-        }
-    }
-
     /// Reads its record; whatever is wrong with it is an error of usage.
     pub fn read_typed(&self) -> anyhow::Result<Record> {
         self.read().or_else(|error| usage(format!("{error:#}")))
     }
 }
 
-/// The run of which a file is a record; none where nothing says so.
-fn of_run(record: &Path) -> Option<Occasion> {
-    let folder = std::path::absolute(record.parent()?).ok()?;
+/// Of what games were a part, and when: as the store says it, or the file `run.json` beside a
+/// record, which is read once for all records of its folder.
+#[derive(Default)]
+pub struct Occasions {
+    of_folders: BTreeMap<PathBuf, Occasion>,
+}
+
+impl Occasions {
+    /// That of a game; empty where nothing says it.
+    pub fn of(&mut self, game: &FoundGame) -> Occasion {
+        let path = match game {
+            FoundGame::Stored { occasion, .. } => return occasion.clone(),
+            FoundGame::File(path) => path,
+        };
+        let path = std::path::absolute(path).unwrap_or_default();
+        let Some(folder) = path.parent() else {
+            return Occasion::default();
+        };
+        if let Some(known) = self.of_folders.get(folder) {
+            return known.clone();
+        }
+        let found = of_run(folder).unwrap_or_default();
+        self.of_folders.insert(folder.to_owned(), found.clone());
+        found
+    }
+}
+
+/// The run whose records a folder has; none where nothing says so.
+fn of_run(folder: &Path) -> Option<Occasion> {
     let text = read_input_text(&folder.join("run.json"), LARGEST_RUN_FILE).ok()?;
     let file: RunFile = serde_json::from_str(&text).ok()?;
     let name = folder.file_name()?.to_str()?;

@@ -28,7 +28,7 @@ mod written;
 
 pub use built_in::BuiltIn;
 pub use format::Format;
-pub use games::{FoundGame, FoundGames, GameArgs, ListedGame, MOST_LISTED};
+pub use games::{FoundGame, FoundGames, GameArgs, ListedGame, MOST_LISTED, Occasions};
 pub use hints::{advice, words as hint_words};
 pub use limits::{move_limit, start_limit, worker_name};
 pub use logs::logs_of_tournament;

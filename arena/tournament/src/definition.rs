@@ -19,8 +19,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Isolation, OnKubernetes, Setups, TournamentError, error::invalid as usage, setups::openings,
-    suggest::hint, unix_ms,
+    Isolation, OnKubernetes, Setups, TournamentError,
+    error::invalid as usage,
+    setups::{openings, usual_setup},
+    suggest::hint,
+    unix_ms,
 };
 
 /// The deals of a match between any two, if nobody says how many.
@@ -338,10 +341,10 @@ impl DefinitionFile {
         must_be_a_name("name", &name)?;
         let kind = find_game(&self.game)?;
         let shape = self.shape()?;
-        let setups = self.setups(kind, context.directory)?;
-        let checked_setups = Setups::new(kind, setups.clone())?;
         let kubernetes = self.on_kubernetes(context.on);
         let (entries, entrants) = self.entrants(kind, context, kubernetes).await?;
+        let setups = self.setups(kind, context.directory, &entries)?;
+        let checked_setups = Setups::new(kind, setups.clone())?;
         let mut seatings = self.seatings.unwrap_or_default();
         if !matches!(seatings, Seatings::Rotations | Seatings::All) {
             return usage("seatings: expected \"rotations\" or \"all\"");
@@ -462,17 +465,18 @@ impl DefinitionFile {
         &self,
         kind: &dyn GameKind,
         directory: &Path,
+        bots: &[Entry],
     ) -> Result<Vec<serde_json::Value>, TournamentError> {
         match (&self.setup, &self.openings) {
             (Some(_), Some(_)) => usage("expected setup or openings, found both"),
             (None, Some(file)) => read_openings(file, directory, kind),
-            (setup, None) => {
-                let setup = setup.clone().unwrap_or_default();
-                let setup = kind
-                    .setup(&setup)
-                    .or_else(|error| usage(format!("setup: {error}")))?;
-                Ok(vec![setup])
+            (Some(setup), None) => {
+                let setup = kind.setup(setup);
+                Ok(vec![
+                    setup.or_else(|error| usage(format!("setup: {error}")))?,
+                ])
             }
+            (None, None) => Ok(vec![usual_setup(kind, bots)?]),
         }
     }
 
@@ -604,8 +608,8 @@ impl Definition {
         let setup = match (&self.setups[..], openings) {
             (_, Some(_)) => None,
             ([one], None) => {
-                let standard = kind.setup(&serde_json::Value::Null).ok()?;
-                (*one != standard).then(|| without_nulls(one))
+                let usual = usual_setup(kind, bots).ok()?;
+                (*one != usual).then(|| without_nulls(one))
             }
             _ => return None,
         };

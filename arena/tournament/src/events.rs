@@ -26,11 +26,11 @@ use arena_ladder::{
     sprt::{Decision, Model},
     standings::{EntrantRow, Meeting},
 };
-use arena_store::{GameEnding, NewEntrant, Tournament, TournamentState, Wish};
+use arena_store::{GameEnding, NewEntrant, Tournament, TournamentState, Wish, counted_scores};
 use referee::Live;
-use referee_core::{Foul, FoulKind, Limits};
+use referee_core::{Foul, FoulKind, Limits, Record, SeatFoul};
 use referee_games::game_name;
-use referee_worker::{Buckets, lease::LiveUpdate};
+use referee_worker::{Buckets, Summary, lease::LiveUpdate};
 
 use crate::{AwayBot, EndedGame, FoulNotice, Snapshot, TestProgress, Warning, snapshot::by_seat};
 
@@ -66,19 +66,45 @@ pub fn game(game: &EndedGame, tournament: Option<&str>) -> Event {
         places: played.then(|| row.places.clone()),
         scores: row.counted_scores().map(<[i32]>::to_vec),
         reason: row.reason.clone(),
-        fouls: row
-            .fouls
-            .iter()
-            .map(|foul| GameFoul {
-                seat: foul.seat.index() as u8,
-                foul: evidence(&foul.foul),
-            })
-            .collect(),
+        fouls: row.fouls.iter().map(seat_foul).collect(),
         plies: row.plies.into(),
         thought_us: row.thought_us.clone(),
         play_hash: row.play_hash.clone(),
         record: record(game),
     })
+}
+
+/// A game that belongs to no run, as its record says.
+#[must_use]
+pub fn game_of_record(record: &Record) -> Event {
+    let summary = Summary::of(record, record.play_hash());
+    let scores = counted_scores(&summary.scores, &summary.fouls).map(<[i32]>::to_vec);
+    Event::Game(GameEvent {
+        key: GameKey {
+            tournament: None,
+            match_number: 0,
+            group: 0,
+            seating: 0,
+            game_id: record.header.game_id.clone(),
+        },
+        players: record.header.players.as_slice().to_vec(),
+        fillers: Vec::new(),
+        places: (!summary.places.is_empty()).then_some(summary.places),
+        scores,
+        reason: summary.reason,
+        fouls: summary.fouls.iter().map(seat_foul).collect(),
+        plies: summary.plies.into(),
+        thought_us: summary.thought_us,
+        play_hash: summary.play_hash,
+        record: None,
+    })
+}
+
+fn seat_foul(foul: &SeatFoul) -> GameFoul {
+    GameFoul {
+        seat: foul.seat.index() as u8,
+        foul: evidence(&foul.foul),
+    }
 }
 
 /// The first foul of a bot.

@@ -16,13 +16,16 @@ use crate::TournamentError;
 /// So many games are read with one question to the store.
 const PAGE: u32 = 1000;
 
-/// The games that an export does not have, since the format can't say something of them.
+/// What an export has of a tournament, and what it does not have, since the format can't say
+/// something of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GamesLeftOut {
-    /// Their number.
-    pub games: u64,
-    /// The first of them, by its name in the tournament, and why it was left out.
-    pub first: Option<(String, NotWritten)>,
+pub struct ExportedGames {
+    /// Number of games that were written.
+    pub written: u64,
+    /// Number of games that were left out.
+    pub left_out: u64,
+    /// The first game that was left out, by its name in the tournament, and why.
+    pub first_left_out: Option<(String, NotWritten)>,
 }
 
 /// Writes every game in the format of this name. Deals that have seatings to come are left out.
@@ -35,17 +38,17 @@ pub async fn export_games(
     tournament: &Tournament,
     format: &str,
     out: &mut impl Write,
-) -> Result<GamesLeftOut, TournamentError> {
+) -> Result<ExportedGames, TournamentError> {
     let incomplete = match tournament.state {
         state if state.is_final() => BTreeMap::new(),
         _ => store.incomplete_groups(tournament.id).await?,
     };
-    let mut left_out = GamesLeftOut::default();
+    let mut exported = ExportedGames::default();
     let mut filter = GameFilter::default();
     loop {
         let page = store.games(tournament.id, &filter, PAGE).await?;
         let Some(last) = page.last() else {
-            return Ok(left_out);
+            return Ok(exported);
         };
         filter.after = Some((last.group, last.seating));
         for game in page {
@@ -59,11 +62,14 @@ pub async fn export_games(
             let record = Record::parse(&record)?.printable();
             let occasion = occasion(Some(&tournament.name), Some(game.finished_unix_ms));
             match write_game(format, &record, &occasion) {
-                Ok(text) => out.write_all(text.as_bytes())?,
+                Ok(text) => {
+                    out.write_all(text.as_bytes())?;
+                    exported.written += 1;
+                }
                 Err(error) => {
-                    left_out.games += 1;
+                    exported.left_out += 1;
                     let name = format!("{}.{}", game.group, game.seating);
-                    left_out.first.get_or_insert((name, error));
+                    exported.first_left_out.get_or_insert((name, error));
                 }
             }
         }

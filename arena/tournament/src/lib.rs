@@ -40,7 +40,7 @@ pub use dispatch::{
     RunCounters, RunStall, WaitingLineup, persist,
 };
 pub use error::TournamentError;
-pub use formats::{GamesLeftOut, export_games, occasion};
+pub use formats::{ExportedGames, export_games, occasion};
 pub use history::{RatingsAfter, rating_history};
 pub use identity::{ChangedBot, changed_bots};
 pub use imported::check_imported;
@@ -50,7 +50,7 @@ pub use plan::{Plan, PlannedBot, filler_name, game_id, secret_root};
 pub use readmit::readmit;
 pub use results::{MemoryResults, Results, ResultsAnswer, StoredResults};
 pub use run::{RunEnd, RunOptions, RunSummary, count_commits, run, run_stored};
-pub use setups::{Setups, openings};
+pub use setups::{Setups, openings, usual_setup};
 pub use snapshot::{FiguresOfBot, RunFigures, Snapshot, TestProgress, Warning};
 pub use suggest::{closest, hint};
 pub use verify::{Verification, verify};

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use referee_bots::Entry;
 use referee_core::{GameKind, Seat, Seed, SetupError, TableStep};
 
 use crate::{TournamentError, error::invalid};
@@ -75,6 +76,20 @@ impl Setups {
     }
 }
 
+/// The set-up of the games of these bots where none is named: what the first of them needs that
+/// needs one, else the game's own.
+///
+/// # Errors
+///
+/// The game has no such set-up.
+pub fn usual_setup(kind: &dyn GameKind, bots: &[Entry]) -> Result<serde_json::Value, SetupError> {
+    let needed = bots.iter().find_map(|bot| bot.launcher().usual_setup());
+    match needed {
+        Some(line) => kind.opening(line),
+        None => kind.setup(&serde_json::Value::Null),
+    }
+}
+
 /// The messages that the first seat is sent until it has its hand.
 fn dealt(
     kind: &dyn GameKind,
@@ -94,7 +109,8 @@ fn dealt(
 }
 
 /// Reads a list of openings: one a line, in the game's notation or as JSON. Empty lines
-/// and those that begin with `#` are skipped. `what` names the list in errors.
+/// and those that begin with `#` and are no opening are skipped: a board may begin with its
+/// forbidden cell. `what` names the list in errors.
 ///
 /// # Errors
 ///
@@ -107,7 +123,8 @@ pub fn openings(
     // Some editors begin a file with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().map(str::trim).enumerate();
-    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let is_remark = |line: &str| line.starts_with('#') && kind.opening(line).is_err();
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !is_remark(line));
     if lines.clone().nth(MOST_OPENINGS).is_some() {
         return invalid(format!("{what}: expected at most {MOST_OPENINGS} openings"));
     }

@@ -28,17 +28,18 @@ const GAMES: u32 = 5_000;
 pub struct ExportError(#[from] PageError);
 
 /// A game that can be stepped through in a browser, as one HTML file, with the evaluation of
-/// `analyst`'s bot.
+/// `analyst`'s bot, where there is an analyst.
 ///
 /// # Errors
 ///
 /// The record is not of a possible game, or the bot fails.
 pub fn game_html(
     record: Record,
-    analyst: &ChooseBot,
+    analyst: Option<&ChooseBot>,
     language: Language,
 ) -> Result<String, ExportError> {
-    let course = expectation::evaluated(&record, analyst)?;
+    let course = analyst.map(|analyst| expectation::evaluated(&record, analyst));
+    let course = course.transpose()?;
     let game = ViewedGame::of(record.printable())?;
     let title = game.names().join(" – ");
     // A closing tag in it would end the element.
@@ -50,9 +51,11 @@ pub fn game_html(
         p.result { (game.result(language)) }
         (game.fouls(language))
         div.watching { (viewer::show(&game, ViewedPosition::default(), language, "", "")) }
-        section.evaluation #evaluation {
-            h2 { (language.pick("Evaluation", "评估")) }
-            (evaluation::graph(game.names(), &course, game.plies(), language))
+        @if let Some(course) = &course {
+            section.evaluation #evaluation {
+                h2 { (language.pick("Evaluation", "评估")) }
+                (evaluation::graph(game.names(), course, game.plies(), language))
+            }
         }
         (viewer::times(&game, language))
         script #frames type="application/json" { (PreEscaped(frames)) }

@@ -8,6 +8,12 @@ import pytest
 from harness import FLAVOURS, Flavour
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "arena" in getattr(item, "fixturenames", ()):
+            item.add_marker("arena")
+
+
 @pytest.fixture(params=FLAVOURS, ids=lambda flavour: flavour.name)
 def flavour(request: pytest.FixtureRequest) -> Flavour:
     chosen: Flavour = request.param

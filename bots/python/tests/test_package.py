@@ -16,7 +16,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[3]
 MODULES = ["__init__", "big_two", "bot", "connect_four", "game", "mahjong", "othello"]
-MODULES += ["server", "session"]
+MODULES += ["server", "session", "serving", "functions", "participants", "playing"]
+MODULES += ["program", "progress", "records", "results", "run", "kaggle"]
+MODULES += ["environment", "petting_zoo"]
 GAMES = ["big_two", "connect_four", "mahjong", "othello"]
 
 

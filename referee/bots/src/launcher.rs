@@ -62,6 +62,12 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         false
     }
 
+    /// The set-up of its games where none is named, in the notation of its game; none where that is
+    /// the game's own.
+    fn usual_setup(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The interface of what its author wrote.
     fn interface(&self) -> Interface {
         Interface::Protocol
@@ -112,7 +118,7 @@ pub trait Launcher: fmt::Debug + Send + Sync {
     ///
     /// Why not.
     fn check_packed(&self) -> Result<(), String> {
-        Err("it can't be in an archive: expected exec:COMMAND, stdio:COMMAND, gtp:COMMAND or strategy:FILE.so".to_owned())
+        Err("it can't be in an archive: expected exec:COMMAND, stdio:COMMAND, gtp:COMMAND, kaggle:FILE.py or strategy:FILE.so".to_owned())
     }
 
     /// The file that decides how it plays, where there is one such file. Relative paths are

@@ -112,7 +112,7 @@ impl PackedSpec {
         let refused = |why: &str| format!("{self}: {why}");
         let Some((scheme, rest)) = schemes.find(&self.inner) else {
             return Err(refused(
-                "expected exec:COMMAND, stdio:COMMAND, gtp:COMMAND or strategy:FILE.so after the archive",
+                "expected exec:COMMAND, stdio:COMMAND, gtp:COMMAND, kaggle:FILE.py or strategy:FILE.so after the archive",
             ));
         };
         let inner = (scheme.read)(&self.inner, rest)?;
@@ -162,6 +162,10 @@ impl Launcher for PackedLauncher {
 
     fn needs_empty_board(&self) -> bool {
         self.inner.needs_empty_board()
+    }
+
+    fn usual_setup(&self) -> Option<&'static str> {
+        self.inner.usual_setup()
     }
 
     fn interface(&self) -> Interface {

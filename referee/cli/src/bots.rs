@@ -20,6 +20,10 @@ use strategy_adapter::Strategy;
 
 use crate::hidden;
 
+/// The game of Kaggle's ConnectX, and the board there, without a forbidden cell.
+const KAGGLE_GAME: &str = "connect_four";
+const KAGGLE_SETUP: &str = "6x7";
+
 /// The kinds of bots that a worker starts for an arena on another machine. A command that such
 /// an arena sends is not run.
 ///
@@ -28,7 +32,7 @@ use crate::hidden;
 /// The path of this program is not known.
 pub fn travelling_schemes(unpinned: Unpinned) -> std::io::Result<Schemes> {
     let program = std::env::current_exe()?;
-    let mut packed = vec![strategy(program.clone())];
+    let mut packed = vec![strategy(program.clone()), kaggle()];
     packed.extend(LineDialect::NAMES.map(|dialect| lines(dialect, program.clone())));
     let image = image_scheme(containers()?, unpinned);
     Ok(Schemes::travelling(vec![built_in(program), image], packed))
@@ -103,6 +107,18 @@ fn lines(dialect: &'static str, program: PathBuf) -> Scheme {
     }
 }
 
+fn kaggle() -> Scheme {
+    Scheme {
+        prefixes: &["kaggle:"],
+        form: "kaggle:FILE.py",
+        names: Vec::new(),
+        read: Box::new(|_, rest| match rest {
+            "" => Err("kaggle: expected a file, as in kaggle:submission.py".to_owned()),
+            file => Ok(Arc::new(KaggleAgent::new(file))),
+        }),
+    }
+}
+
 /// Every kind of bot.
 ///
 /// # Errors
@@ -110,7 +126,11 @@ fn lines(dialect: &'static str, program: PathBuf) -> Scheme {
 /// The path of this program is not known.
 pub fn schemes() -> std::io::Result<Schemes> {
     let program = std::env::current_exe()?;
-    let mut schemes = vec![built_in(program.clone()), strategy(program.clone())];
+    let mut schemes = vec![
+        built_in(program.clone()),
+        strategy(program.clone()),
+        kaggle(),
+    ];
     schemes.extend(LineDialect::NAMES.map(|dialect| lines(dialect, program.clone())));
     schemes.push(image_scheme(containers()?, Unpinned::LookUp));
     Ok(Schemes::with(schemes))
@@ -240,6 +260,80 @@ impl Launcher for Compiled {
     }
 }
 
+/// An agent of Kaggle's ConnectX: Python serves it by the kit for Python.
+#[derive(Debug)]
+struct KaggleAgent {
+    file: PathBuf,
+    command: CommandLine,
+}
+
+impl KaggleAgent {
+    fn new(file: &str) -> Self {
+        let arguments = ["-m", "bot_arena.kaggle", file].map(str::to_owned);
+        Self {
+            file: file.into(),
+            command: CommandLine::new("python3".to_owned(), arguments.into()),
+        }
+    }
+}
+
+impl Launcher for KaggleAgent {
+    fn default_name(&self) -> String {
+        let stem = self.file.file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    }
+
+    fn trust(&self) -> Trust {
+        self.command.trust()
+    }
+
+    fn reach(&self) -> Reach {
+        self.command.reach()
+    }
+
+    fn check_files(&self, directory: &Path) -> Result<(), String> {
+        let shown = self.file.display();
+        check_home(&self.file, directory).map_err(|why| format!("kaggle:{shown}: {why}"))?;
+        match joined(directory, &self.file).is_file() {
+            true => Ok(()),
+            false => Err(format!(
+                "kaggle:{shown}: expected a file of Python with an agent, found none"
+            )),
+        }
+    }
+
+    fn check_game(&self, game: &GameInfo) -> Result<(), String> {
+        if game.name == KAGGLE_GAME {
+            return Ok(());
+        }
+        Err(format!(
+            "an agent of Kaggle's ConnectX plays {}, not {}",
+            game_name(KAGGLE_GAME),
+            game_name(game.name)
+        ))
+    }
+
+    fn usual_setup(&self) -> Option<&'static str> {
+        Some(KAGGLE_SETUP)
+    }
+
+    fn program_file(&self, directory: &Path) -> Option<PathBuf> {
+        Some(joined(directory, &self.file))
+    }
+
+    fn needs(&self, directory: &Path) -> Vec<String> {
+        self.command.needs(directory)
+    }
+
+    fn with_command(&self, words: &[String]) -> Option<String> {
+        Some(format!("kaggle:{}", words.last()?))
+    }
+
+    fn check_packed(&self) -> Result<(), String> {
+        stays_in_folder(&self.file)
+    }
+}
+
 /// A program that reads and writes lines: the program runs itself as its adapter.
 #[derive(Debug)]
 struct OfLines {
@@ -358,6 +452,7 @@ mod tests {
                 "stdio:./bot?max-games=no",
                 "max-games: expected a number from 1",
             ),
+            ("kaggle:", "expected a file"),
             ("..=house:random", "begins with"),
             ("a b=house:random", "a name is"),
         ] {

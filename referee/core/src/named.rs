@@ -60,7 +60,7 @@ fn example<G: Game>(line: &str) -> &'static str {
     });
     let short = || lines.iter().filter(|one| form::<G>(one) != LineForm::Json);
     match best {
-        Some(best) if best.len() <= LONG_EXAMPLE => *best,
+        Some(best) if best.len() <= LONG_EXAMPLE => best,
         best => short()
             .min_by_key(|one| one.len())
             .or(best)

@@ -1,6 +1,6 @@
 //! Portable Game Notation: tags, and moves with the time that each took. It is made for chess, so
 //! every game is written in its frame: a number stands before one move of each seat, and `--` where
-//! a seat made none.
+//! a seat made none. That is the import format of the specification, not its export format.
 //!
 //! Source: "Standard: Portable Game Notation Specification and Implementation Guide" (1994),
 //! sections 8 and 9, for tags, results and terminations; the time behind a move is written as
@@ -8,10 +8,12 @@
 
 use std::fmt::Write as _;
 
-use crate::{FoulKind, FoulWords, Game, GameToWrite, NotWritable, Outcome, Seat, Verdict};
+use crate::{FoulKind, FoulWords, Game, GameToWrite, NotWritable, Outcome, Seat, Verdict, shorten};
 
 /// The most letters of a line of moves.
 const WIDTH: usize = 79;
+/// The most letters of the words about the end of a game.
+const LONGEST_ENDING: usize = 400;
 /// In place of the move of a seat that made none.
 const NO_MOVE: &str = "--";
 /// The result of a game that nobody won or that does not count.
@@ -28,7 +30,8 @@ pub(crate) fn write<G: Game>(game: &GameToWrite<'_, G>) -> Result<String, NotWri
     let mut column = 0;
     for word in words(game) {
         let length = word.chars().count();
-        if column > 0 && column + 1 + length > WIDTH {
+        // A line that begins with % is none of the game.
+        if column > 0 && column + 1 + length > WIDTH && !word.starts_with('%') {
             text.push('\n');
             column = 0;
         } else if column > 0 {
@@ -201,8 +204,14 @@ fn words<G: Game>(game: &GameToWrite<'_, G>) -> Vec<String> {
             format!("{reason}{}", fouls.collect::<String>())
         }
     };
-    let comment = format!("{{{}}}", ending.replace(['{', '}'], "|"));
-    words.extend(comment.split_whitespace().map(str::to_owned));
+    let ending = shorten(&ending, LONGEST_ENDING).replace(['{', '}'], "|");
+    let comment: Vec<char> = format!("{{{ending}}}").chars().collect();
+    for word in comment.split(|c| c.is_whitespace()) {
+        words.extend(
+            word.chunks(WIDTH)
+                .map(|part| part.iter().collect::<String>()),
+        );
+    }
     words.push(result::<G>(verdict));
     words
 }

@@ -22,13 +22,13 @@ fn play(
     let mut sitting = Sitting::new(Fixture {
         kind,
         game_id: "match-0000-deal-0003-game-1".to_owned(),
-        setup: kind.opening(setup).unwrap(),
+        setup: kind.opening(setup).expect("a set-up"),
         seed: Seed::new([seed; 32]),
         players: PerSeat::new(kind.info().seats, |seat| format!("bot-{seat}")),
         limits: Limits::default(),
         spent: PerSeat::default(),
     })
-    .unwrap();
+    .expect("it begins");
     loop {
         match sitting.advance() {
             Next::Tell(_) => {}
@@ -57,7 +57,7 @@ fn play(
 /// Plays these moves, each of which is the beginning of a notation; then the bot is gone.
 fn played(name: &str, setup: &str, moves: &[&str]) -> Record {
     let mut moves = moves.iter();
-    play((game(name).unwrap(), setup), 0, |legal| {
+    play((game(name).expect("a game"), setup), 0, |legal| {
         let wanted = moves.next()?;
         let found = legal.iter().position(|notation| notation.contains(wanted));
         Some(found.unwrap_or_else(|| panic!("{wanted} is none of {legal:?}")))
@@ -85,7 +85,7 @@ fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// The moves of a game in PGN, without numbers, comments and the result.
 fn words(text: &str) -> Vec<&str> {
-    let (_, moves) = text.split_once("\n\n").unwrap();
+    let (_, moves) = text.split_once("\n\n").expect("tags and moves");
     let mut depth = 0;
     let words = moves.split_whitespace().filter(move |word| {
         let outside = depth == 0 && !word.starts_with('{');
@@ -261,7 +261,7 @@ empty squares 64 to 0} 0-1
 "#
     );
     let ggf = write_game("ggf", &record, &occasion).unwrap();
-    let begins = "(;GM[Othello]PC[spring \"cup\" _a_]DT[2026-01-31 23:59:58 GMT]PB[bot-0]";
+    let begins = "(;GM[Othello]PC[spring \"cup\" _a_]DT[2026.01.31_23:59:58.GMT]PB[bot-0]";
     assert!(ggf.starts_with(begins), "{ggf}");
 }
 

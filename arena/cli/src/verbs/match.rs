@@ -249,9 +249,10 @@ fn after_help() -> String {
 A bot is house:NAME?parameter=value&…, exec:COMMAND (the arena starts it and
 tells it in BOT_LISTEN where to listen), stdio:COMMAND (a program that reads and
 writes lines of JSON: docs/stdio.md), gtp:COMMAND (an Othello engine that speaks
-GTP), strategy:FILE.so (a compiled Connect Four strategy; ?clock-scale=1000 if
-it counts clock() in milliseconds), grpc://HOST:PORT or unix:PATH (it runs
-already). The built-in bots:
+GTP), kaggle:FILE.py (an agent of Kaggle's ConnectX), strategy:FILE.so (a
+compiled Connect Four strategy; ?clock-scale=1000 if it counts clock() in
+milliseconds), grpc://HOST:PORT or unix:PATH (it runs already). The built-in
+bots:
 ",
     );
     for line in house_bots::catalogue().lines() {

@@ -141,7 +141,7 @@ fn one_line_is_a_set_up_everywhere() {
     let moves = done(&arena.run("tournament export cup --as moves"));
     let games: Vec<&str> = moves
         .lines()
-        .filter(|line| !line.starts_with('#'))
+        .filter(|line| !line.starts_with("# "))
         .collect();
     assert_eq!(games.len(), 2);
     assert!(
@@ -172,7 +172,7 @@ fn an_exported_game_is_an_opening() {
         .unwrap();
         done(&arena.run("tournament run cup.toml"));
         let moves = done(&arena.run("tournament export cup --as moves"));
-        let lines = moves.lines().filter(|line| !line.starts_with('#'));
+        let lines = moves.lines().filter(|line| !line.starts_with("# "));
         let openings: Vec<String> = lines
             .map(|line| match game {
                 "othello" => line[..line.len() - 2].to_owned(),
@@ -186,7 +186,7 @@ fn an_exported_game_is_an_opening() {
         )));
         if game == "othello" {
             // A game that is over is a position too.
-            let whole = moves.lines().find(|line| !line.starts_with('#')).unwrap();
+            let whole = moves.lines().find(|line| !line.starts_with("# ")).unwrap();
             let said = done(&arena.run(&format!("solve othello '{whole}'")));
             assert!(said.contains("the game is over"), "{said}");
         }

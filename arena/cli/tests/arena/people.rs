@@ -2,12 +2,14 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
-    process::{Child, Command, Stdio},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    process::{Child, ChildStdout, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::Duration,
 };
+
+use serde_json::{Value, json};
 
 use crate::vocabulary::*;
 
@@ -264,6 +266,89 @@ fn a_person_plays_and_wins_every_game_on_a_terminal() {
         let mut command = on_a_terminal(&arena, &format!("{program} {} --plain", line(session)));
         plays_and_wins(&arena, session, command.spawn().unwrap());
     }
+}
+
+/// A program in the place of people: `arena play … --format json`.
+struct Driver {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Driver {
+    fn new(arena: &Arena, line: &str) -> Self {
+        let mut command = arena.command(&format!("play {line} --format json"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Self { child, lines }
+    }
+
+    fn event(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn says(&mut self, line: &str) -> Value {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+        self.event()
+    }
+
+    fn ended(mut self) {
+        drop(self.child.stdin.take());
+        assert_eq!(self.lines.read_line(&mut String::new()).unwrap(), 0);
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_program_plays_every_game_in_the_place_of_people() {
+    let arena = Arena::new();
+    for session in &SESSIONS {
+        let line = format!("{} --hot-seat --seed {}", session.game, session.seed);
+        let mut driver = Driver::new(&arena, &line);
+        let mut event = driver.event();
+        let slip = driver.says(session.slip);
+        assert_eq!(
+            (&slip["type"], &slip["seat"]),
+            (&"slip".into(), &event["seat"])
+        );
+        assert_eq!(slip["candidates"], json!([]));
+        let mut told = [false; 4];
+        for _ in 0..MOST_MOVES {
+            if event["type"] == "game" {
+                break;
+            }
+            let seat = event["seat"].as_u64().unwrap() as usize;
+            // The first time with the beginning of the game, then with what came after it.
+            assert!(event["calls"].as_array().unwrap().len() > usize::from(!told[seat]));
+            told[seat] = true;
+            let legal = event["legal"].as_array().unwrap();
+            let chosen = legal[legal.len() / 2].as_str().unwrap().to_owned();
+            event = driver.says(&chosen);
+        }
+        assert_eq!(event["type"], "game", "{}: {event}", session.game);
+        assert_eq!(event["fouls"], json!([]));
+        assert!(event["places"].as_array().unwrap().contains(&json!(1)));
+        driver.ended();
+    }
+}
+
+#[test]
+fn a_program_resigns_leaves_and_plays_against_bots() {
+    let arena = Arena::new();
+    let mut driver = Driver::new(&arena, "othello --against house:random --seat 1 --seed a");
+    let turn = driver.event();
+    assert_eq!(turn["seat"], 1);
+    let over = driver.says("resign");
+    assert_eq!(over["places"], json!([1, 2]));
+    assert_eq!(over["fouls"], json!([{"seat": 1, "kind": "resigned"}]));
+    driver.ended();
+
+    let mut driver = Driver::new(&arena, "big-two --hot-seat --seed a");
+    assert_eq!(driver.event()["type"], "turn");
+    driver.ended();
 }
 
 #[test]

@@ -325,6 +325,13 @@ fn a_game_is_written_as_pictures_and_as_a_page() {
         for outside in ["src=\"http", "href=\"http", "@import", "url("] {
             assert!(!page.contains(outside), "{game}: {outside}");
         }
+        assert!(page.contains("id=\"evaluation\""), "{game}");
+        done(&export("--out game.html --no-evaluation"));
+        let page = String::from_utf8(read("game.html")).unwrap();
+        assert!(
+            page.contains("<svg") && !page.contains("id=\"evaluation\""),
+            "{game}"
+        );
     }
     let arena = Arena::new();
     let record = record(&arena, GAMES[0].0, GAMES[0].1);
@@ -339,6 +346,7 @@ fn a_game_is_written_as_pictures_and_as_a_page() {
         ("--out x.html --ply 3", "of one position"),
         ("--out x.svg --pace 1s", "of a moving picture"),
         ("--out x.svg --scale 1", "of pixels"),
+        ("--out x.svg --no-evaluation", "of a page"),
         ("--out x.svg --ply 999", "the game has"),
         ("--out x.svg --seat 2", "seats 0 to 1"),
     ] {

@@ -1,5 +1,7 @@
 //! The settings on the full screen: a form.
 
+use std::collections::BTreeMap;
+
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Position, Rect},
@@ -22,7 +24,7 @@ use super::{
 };
 
 /// The narrowest and lowest terminal for a form; its errors may need more lines.
-const SMALLEST: (u16, u16) = (60, 16);
+const SMALLEST: (u16, u16) = (60, 17);
 /// Column in which values begin.
 const VALUES: u16 = 18;
 
@@ -191,12 +193,22 @@ impl<'a> SettingsForm<'a> {
             return Ok(());
         }
         field.error.clear();
-        // A setting can be written in several ways, and can change what another one is.
-        for (field, setting) in self.fields.iter_mut().zip(self.settings.all()?) {
-            if field.error.is_empty() {
-                *field = FormField::new(setting);
-            }
-        }
+        // A setting can be written in several ways, and can change what the others are.
+        let here = field.setting.name.clone();
+        let (wrong, _): (Vec<_>, Vec<_>) = std::mem::take(&mut self.fields)
+            .into_iter()
+            .partition(|field| !field.error.is_empty());
+        let mut wrong: BTreeMap<String, FormField> = wrong
+            .into_iter()
+            .map(|field| (field.setting.name.clone(), field))
+            .collect();
+        let fields = self.settings.all()?.into_iter().map(|setting| {
+            let kept = wrong.remove(&setting.name);
+            kept.unwrap_or_else(|| FormField::new(setting))
+        });
+        self.fields = fields.collect();
+        let at = (self.fields.iter()).position(|field| field.setting.name == here);
+        self.at = at.unwrap_or_default();
         Ok(())
     }
 

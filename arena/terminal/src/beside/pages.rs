@@ -130,6 +130,9 @@ pub struct ExportArgs {
     /// Of pixels: how many for each unit of the drawing, from 0.25 to 8 [default: 2].
     #[arg(long, value_parser = parse_scale)]
     pub scale: Option<f32>,
+    /// Of a page: without an evaluation of each position, which may take a minute.
+    #[arg(long)]
+    pub no_evaluation: bool,
     /// Overwrite the file.
     #[arg(long)]
     pub force: bool,

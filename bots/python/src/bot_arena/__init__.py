@@ -9,6 +9,9 @@
     if __name__ == "__main__":
         Bot("leftmost", "1.0").connect_four(Leftmost).main()
 
+`bot_arena.play(Leftmost, "house:random", game="connect-four")` plays it from here, and
+returns standings, games and fouls.
+
 The package does the rest: the server, where to listen, Ready, health, reflection, one
 object of yours for each game, stopping in order. What a callback raises loses the game
 that it happened in and no other.
@@ -31,13 +34,21 @@ except ModuleNotFoundError as error:
 from bot_arena.big_two import BigTwoBot, Card, GetPlay, RequestPlay, Scoring, Table
 from bot_arena.bot import AsyncBot, Bot
 from bot_arena.connect_four import ConnectFourBot, GetPoint, Point
+from bot_arena.environment import env
 from bot_arena.game import Ending, FoulKind, GameOver, GameStart, SeatResult
 from bot_arena.mahjong import MahjongBot, Round, Tile
 from bot_arena.othello import PASS, Beginning, OthelloBot, RequestMove, Square
+from bot_arena.participants import Agent
+from bot_arena.playing import Interrupted, play, play_async
+from bot_arena.program import ArenaError
+from bot_arena.records import show
+from bot_arena.results import Estimate, Foul, Pair, PlayedGame, Result, Sprt, Standing
 from bot_arena.server import ListenError
 
 __all__ = [
     "PASS",
+    "Agent",
+    "ArenaError",
     "AsyncBot",
     "Beginning",
     "BigTwoBot",
@@ -45,21 +56,33 @@ __all__ = [
     "Card",
     "ConnectFourBot",
     "Ending",
+    "Estimate",
+    "Foul",
     "FoulKind",
     "GameOver",
     "GameStart",
     "GetPlay",
     "GetPoint",
+    "Interrupted",
     "ListenError",
     "MahjongBot",
     "OthelloBot",
+    "Pair",
+    "PlayedGame",
     "Point",
     "RequestMove",
     "RequestPlay",
+    "Result",
     "Round",
     "Scoring",
     "SeatResult",
+    "Sprt",
     "Square",
+    "Standing",
     "Table",
     "Tile",
+    "env",
+    "play",
+    "play_async",
+    "show",
 ]

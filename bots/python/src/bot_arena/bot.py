@@ -31,6 +31,10 @@ def _check(name: str, value: object, wanted: type, expected: str) -> None:
         raise TypeError(f"{name} is {value!r}: expected {expected}")
 
 
+def _say(address: str) -> None:
+    print(f"listening on {address}", flush=True)
+
+
 class Bot:
     """A bot whose callbacks are plain methods. Each game has a thread of its own, so
     one that thinks does not hold up another.
@@ -92,8 +96,17 @@ class Bot:
         """The same within a loop that runs already, until `stop` is set. Raises
         `ListenError`.
         """
+        await self._serve(address, stop, self._new_caller, _say)
+
+    async def _serve(
+        self,
+        address: str,
+        stop: asyncio.Event,
+        new_caller: Callable[[], OwnThread | OnLoop],
+        listening: Callable[[str], None],
+    ) -> None:
         atexit.unregister(self._never_served)
-        await serve(address, self._games.values(), self._ready, self._new_caller, stop)
+        await serve(address, self._games.values(), self._ready, new_caller, stop, listening)
 
     def _never_served(self) -> None:
         """Says at the end of the program that main() is missing, unless an exception

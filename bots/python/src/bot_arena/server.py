@@ -39,8 +39,9 @@ async def serve(
     ready: Ready,
     new_caller: Callable[[], OwnThread | OnLoop],
     stop: asyncio.Event,
+    listening: Callable[[str], None],
 ) -> None:
-    """Serves until it is told to stop; says on standard output where it listens.
+    """Serves until it is told to stop; tells `listening` the address once it listens.
     Raises `ListenError`.
     """
     target, path = _read(address)
@@ -64,7 +65,7 @@ async def serve(
         raise ListenError(f"could not listen on {address}: {why}") from error
     await server.start()
     shown = f"unix:{path}" if path is not None else f"{address.rpartition(':')[0]}:{port}"
-    print(f"listening on {shown}", flush=True)
+    listening(shown)
     try:
         await stop.wait()
         # New streams are refused from here on.
@@ -102,7 +103,9 @@ class RunningGames:
                 async with self._slot():
                     await self._play(served, context)
             except Fault as fault:
-                await context.abort(fault.code, fault.words)
+                # An abort would raise an exception that gRPC and its own frames keep.
+                context.set_code(fault.code)
+                context.set_details(fault.words)
 
         method: Any = grpc.stream_stream_rpc_method_handler(play)
         return grpc.method_handlers_generic_handler(served.game.service, {"Play": method})
@@ -123,7 +126,11 @@ class RunningGames:
                 await asyncio.gather(game, return_exceptions=True)
         if game.cancelled():
             raise Fault(grpc.StatusCode.INTERNAL, "the bot cancelled the task of its game")
-        await game
+        try:
+            await game
+        finally:
+            # The traceback of what it raised has this frame: they would keep each other.
+            del game
 
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[None]:

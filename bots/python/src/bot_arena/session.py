@@ -122,7 +122,8 @@ class OwnThread:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._work, name="game", daemon=True).start()
+        self._thread = threading.Thread(target=self._work, name="game", daemon=True)
+        self._thread.start()
 
     async def call(self, callback: Callback) -> Any:
         called: asyncio.Future[object] = self._loop.create_future()
@@ -140,7 +141,9 @@ class OwnThread:
         self._jobs.put(job)
         value = await called
         if isinstance(value, Fault):
-            raise value
+            # A new one: the traceback has this frame, and the two would keep each other,
+            # and the server.
+            raise Fault(value.code, value.words)
         return value
 
     def close(self) -> None:
@@ -150,6 +153,48 @@ class OwnThread:
     def _work(self) -> None:
         while job := self._jobs.get():
             job()
+
+
+class Abandoned(BaseException):
+    """Raised in a callback that still runs when its game is over."""
+
+
+class EndedThread(OwnThread):
+    """The same where the process goes on after its games: a callback that still runs when
+    its game is over is ended by an exception, so that it holds up nothing that comes
+    after it. What waits in C, as `time.sleep` does, ends when it is back in Python.
+    """
+
+    # How long a callback may go on after its game, and how long it is given to end
+    # after each exception, in seconds.
+    PATIENCE = 0.2
+
+    @property
+    def thread(self) -> threading.Thread:
+        return self._thread
+
+    def close(self) -> None:
+        super().close()
+        self._loop.call_later(self.PATIENCE, self._end)
+
+    def _end(self) -> None:
+        if self._thread.is_alive():
+            end_thread(self._thread)
+            self._loop.call_later(self.PATIENCE, self._end)
+
+    def _work(self) -> None:
+        # It may be raised just after the callback.
+        with suppress(Abandoned):
+            super()._work()
+
+
+def end_thread(thread: threading.Thread) -> None:
+    """Raises `Abandoned` in a thread, when it runs code in Python."""
+    # Only who plays from an interpreter that goes on needs it.
+    import ctypes
+
+    number = ctypes.c_ulong(thread.ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(Abandoned))
 
 
 class OnLoop:
@@ -194,6 +239,8 @@ def _outcome(callback: Callback) -> object:
 
 def _raised(name: str, error: BaseException) -> Fault:
     """What the callback of this name raised, as the status that ends its stream."""
+    if isinstance(error, Abandoned):
+        return Fault(grpc.StatusCode.CANCELLED, "the game is over")
     at = error.__traceback__
     while at and _is_ours(at.tb_frame.f_code.co_filename):
         at = at.tb_next

@@ -62,7 +62,9 @@ fn ggf(game: &GameToWrite<'_, Othello>) -> Result<String, NotWritable> {
     };
     property("PC", game.occasion.event.as_deref().unwrap_or("bot-arena"));
     if let Some(time) = &game.occasion.time {
-        property("DT", &time.replace('T', " ").replace('Z', " GMT"));
+        let (date, time) = time.split_once('T').unwrap_or((time, ""));
+        let (date, time) = (date.replace('-', "."), time.trim_end_matches('Z'));
+        property("DT", &format!("{date}_{time}.GMT"));
     }
     for (name, seat) in [("PB", BLACK), ("PW", WHITE)] {
         let player = header.players.get(seat);

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use arena_terminal::{ExportOutput, FoundGame, FoundGames, beside::ExportArgs};
+use arena_terminal::{ExportOutput, FoundGame, FoundGames, Occasions, beside::ExportArgs};
 use referee_core::{GameFormat, printable};
 use referee_games::write_game;
 
@@ -24,9 +24,10 @@ pub(super) async fn run(args: &ExportArgs, format: GameFormat) -> anyhow::Result
         }
     };
     let mut out = ExportOutput::open(args.out.as_deref(), args.force)?;
+    let mut occasions = Occasions::default();
     let mut left_out = Vec::new();
     for game in &games {
-        match written(game, format) {
+        match written(game, format, &mut occasions) {
             Ok(text) => {
                 let written = out.write_all(text.as_bytes());
                 written.with_context(|| out.not_written())?;
@@ -50,9 +51,13 @@ pub(super) async fn run(args: &ExportArgs, format: GameFormat) -> anyhow::Result
 }
 
 /// The text of a game, or why there is none.
-fn written(game: &FoundGame, format: GameFormat) -> Result<String, String> {
+fn written(
+    game: &FoundGame,
+    format: GameFormat,
+    occasions: &mut Occasions,
+) -> Result<String, String> {
     let record = game.read();
     let record = record.map_err(|error| printable(&format!("{error:#}")))?;
-    write_game(format.name, &record, &game.occasion())
+    write_game(format.name, &record, &occasions.of(game))
         .map_err(|why| format!("{} is not written: {why}", game.name()))
 }

@@ -10,7 +10,7 @@ use arena_terminal::{
     ExportOutput, StoreAt,
     beside::{one_of, text_formats},
 };
-use arena_tournament::{GamesLeftOut, TournamentError, check_imported, export_games, find_game};
+use arena_tournament::{ExportedGames, TournamentError, check_imported, export_games, find_game};
 use clap::{Args, builder::PossibleValue};
 use referee_bots::open_input;
 use referee_core::GameFormat;
@@ -95,26 +95,31 @@ impl Export {
             }
         }
         let mut out = ExportOutput::open(self.output.as_deref(), self.force)?;
-        let left_out = self.write(&store, &tournament, &mut out).await?;
-        out.finish()?;
-        let Some((game, why)) = left_out.first else {
+        let exported = self.write(&store, &tournament, &mut out).await?;
+        let Some((game, why)) = exported.first_left_out else {
+            out.finish()?;
             return Ok(End::Done);
         };
-        report::warning(&format!(
+        let left_out = format!(
             "{} left out; of {game}: {why}",
-            plural(left_out.games, "game")
-        ));
+            plural(exported.left_out, "game")
+        );
+        if exported.written == 0 {
+            return usage(left_out);
+        }
+        out.finish()?;
+        report::warning(&left_out);
         Ok(End::No)
     }
 
-    /// Writes the tournament, and gives the games that it does not have.
+    /// Writes the tournament, and says which games are left out.
     async fn write(
         &self,
         store: &Store,
         tournament: &Tournament,
         out: &mut ExportOutput,
-    ) -> anyhow::Result<GamesLeftOut> {
-        let all = |()| GamesLeftOut::default();
+    ) -> anyhow::Result<ExportedGames> {
+        let all = |()| ExportedGames::default();
         let written = match self.how {
             As::Jsonl => store
                 .export(tournament.id, out)

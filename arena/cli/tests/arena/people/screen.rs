@@ -118,7 +118,9 @@ impl Glass {
     fn set(&mut self, name: &str, value: &str, answer: &str) {
         let field = format!("> {name} ");
         let mut fields = 0;
-        while !self.seen().lines().any(|line| line.starts_with(&field)) {
+        // A field without a value ends with its name.
+        let is_here = |line: &str| format!("{line} ").starts_with(&field);
+        while !self.seen().lines().any(is_here) {
             fields += 1;
             assert!(fields < 20, "there is no field {name}\n{}", self.seen());
             let before = focused(&self.seen());
