@@ -43,6 +43,21 @@ struct FileStatus {
     message: Option<String>,
 }
 
+impl FileStatus {
+    /// That of the first file that is not looked at.
+    fn one_too_many() -> Self {
+        Self {
+            tournament: None,
+            accepted: false,
+            state: None,
+            message: Some(format!(
+                "expected at most {MOST_FILES} files: this one and those behind it by name are \
+                 not looked at; remove those whose tournaments are over"
+            )),
+        }
+    }
+}
+
 impl Declared {
     /// Checks that there is a folder.
     ///
@@ -92,7 +107,12 @@ impl Declared {
     async fn look(&self) -> anyhow::Result<BTreeMap<String, FileStatus>> {
         let directory = std::env::current_dir()?;
         let mut seen = BTreeMap::new();
-        for (name, path) in self.files().context("could not read the folder")? {
+        let files = self.files().context("could not read the folder")?;
+        for (at, (name, path)) in files.into_iter().enumerate() {
+            if at == MOST_FILES {
+                seen.insert(name, FileStatus::one_too_many());
+                break;
+            }
             let context = Context {
                 schemes: &self.schemes,
                 directory: &directory,
@@ -114,7 +134,7 @@ impl Declared {
         Ok(seen)
     }
 
-    /// The files, by name. In the folder of a ConfigMap each is a link, and what is hidden is not
+    /// The first files by name, one more than are looked at. In the folder of a ConfigMap each is a link, and what is hidden is not
     /// meant.
     fn files(&self) -> io::Result<BTreeMap<String, PathBuf>> {
         let mut files = BTreeMap::new();
@@ -125,8 +145,8 @@ impl Declared {
             if name.ends_with(".toml") && !name.starts_with('.') && path.is_file() {
                 files.insert(name, path);
             }
-            if files.len() == MOST_FILES {
-                break;
+            if files.len() > MOST_FILES + 1 {
+                files.pop_last();
             }
         }
         Ok(files)
