@@ -45,6 +45,7 @@ pub const fn fix_behind_adapter(interface: Interface, name: FindingName) -> Opti
         Interface::Strategy => fix_of_strategy(name),
         Interface::Lines => fix_of_lines(name),
         Interface::Engine => fix_of_engine(name),
+        Interface::Agent => fix_of_agent(name),
     }
 }
 
@@ -79,11 +80,36 @@ const fn fix_of_lines(name: FindingName) -> Option<&'static str> {
     })
 }
 
+/// For an agent of Kaggle's ConnectX.
+const fn fix_of_agent(name: FindingName) -> Option<&'static str> {
+    Some(match name {
+        FindingName::NoStart | FindingName::NoReady => {
+            "the message says why: the file is run when a game begins, and must have an agent, a function of observation and configuration; packages that it imports must be there for python3"
+        }
+        FindingName::SlowStart => {
+            "import less, and compute large tables in the first move; or use a longer start-up limit"
+        }
+        FindingName::ErrorStatus => {
+            "the message has the line of the file; the agent must return the number of a column that is not full, from 0"
+        }
+        FindingName::Late | FindingName::CloseToLimit | FindingName::IgnoresLimit => {
+            "let it search less deep, or look at time.monotonic() more often: configuration.actTimeout is the limit in seconds, and there is no overage time"
+        }
+        FindingName::FirstMove => {
+            "take the stones from observation.board and the size from configuration"
+        }
+        FindingName::TwoGames => {
+            "games share files and nothing else: give each process files of its own; or say a smaller max-games in the SPEC"
+        }
+        _ => return None,
+    })
+}
+
 /// For an engine with a protocol of its own.
 const fn fix_of_engine(name: FindingName) -> Option<&'static str> {
     Some(match name {
         FindingName::NoStart | FindingName::NoReady => {
-            "run it by hand and type boardsize 8, clear_board and genmove black, each with Enter: it must answer each with = and an empty line; the last lines of its output say why it ended"
+            "the message says at which command it ended, and its last words: run it by hand in the bot's folder and type 1 boardsize 8, 2 clear_board and 3 genmove black, each with Enter: it must answer each with =1, =2, =3 or with ?, and an empty line; files that it reads must be in the folder of its program or named in its arguments"
         }
         FindingName::ErrorStatus => "the message says what it answered to which command",
         FindingName::Late | FindingName::CloseToLimit | FindingName::IgnoresLimit => {

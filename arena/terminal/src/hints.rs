@@ -107,9 +107,11 @@ fn missing_module(program: &Path, module: &MissingModule, place: &ModulePlace) -
     match place {
         ModulePlace::Nowhere => {
             let install = match language {
-                Python => "install it for that python, or name the python that has it, as in \
-                     'exec:venv/bin/python FILE'"
-                    .to_owned(),
+                Python => {
+                    "install it for that python, or activate the environment that has it, or \
+                     name its python, as in 'exec:venv/bin/python FILE'"
+                        .to_owned()
+                }
                 JavaScript => format!("run npm install {name} in the folder of the bot's file"),
                 Ruby => format!(
                     "install its gem for that ruby, or put the file beside the bot's and write \

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import bot_arena.kaggle
+import bot_arena
 import grpc
 import pytest
 from bot_arena import connect_four
@@ -19,31 +15,6 @@ from bot_arena._proto.games.connect_four.v1 import connect_four_pb2
 from bot_arena.kaggle import Struct, kaggle_bot
 
 from harness import Stream, serving
-from test_arena import match, standing
-
-USUAL = "6x7"
-# As they are written there: helpers first, the agent last; it keeps what it likes.
-AGENT = """
-import random
-from dataclasses import dataclass
-
-@dataclass
-class Memory:
-    asked: int = 0
-
-memory = Memory()
-
-def valid(board, columns):
-    return [c for c in range(columns) if board[c] == 0]
-
-def my_agent(observation, configuration):
-    memory.asked += 1
-    assert memory.asked <= configuration["rows"] * configuration.columns // 2, "not run anew"
-    assert observation.step % 2 == observation.mark - 1
-    assert observation.board.count(observation.mark) == observation["step"] // 2
-    assert configuration.inarow == 4 and configuration.timeout == configuration.actTimeout
-    return random.choice(valid(observation.board, configuration.columns))
-"""
 
 
 def question(**fields: Any) -> connect_four_pb2.GetPoint:
@@ -167,123 +138,15 @@ def test_a_game_with_a_forbidden_cell_is_refused(tmp_path: Path) -> None:
     assert words.startswith("a Kaggle agent can't know the forbidden cell (3, 4): expected")
 
 
-def spec(file: Path, *words: str) -> str:
-    command = " ".join([sys.executable, "-m", "bot_arena.kaggle", str(file), *words])
-    return f"exec:{command}"
-
-
-def test_a_file_plays_as_it_is(arena: str, tmp_path: Path) -> None:
-    file = tmp_path / "submission.py"
-    file.write_text(AGENT)
-    bots = [spec(file), spec(file)]
-    lines = match(arena, tmp_path, "connect-four", bots, f"--setup={USUAL}", "--rounds=4")
-    assert standing(lines, "a")["games"] == 8
-
-
-def test_the_function_that_is_named_plays(arena: str, tmp_path: Path) -> None:
-    file = tmp_path / "many.py"
-    file.write_text(
-        "def leftmost(o):\n  return o.board.index(0)\ndef last(o):\n  raise Exception\n"
-    )
-    bots = [spec(file, "--function", "leftmost"), "house:random"]
-    lines = match(arena, tmp_path, "connect-four", bots, f"--setup={USUAL}", "--rounds=1")
-    assert standing(lines, "a")["games"] == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "words"),
-    [
-        ("import nothing_of_this_name\n", [], "No module named 'nothing_of_this_name'"),
-        ("x = 3\n", [], "has nothing that can be called"),
-        ("def f(o): return 0\n", ["--function", "g"], "has no function g"),
-    ],
-)
-def test_what_is_wrong_in_a_file_is_the_evidence_of_the_foul(
-    arena: str, tmp_path: Path, text: str, options: list[str], words: str
-) -> None:
-    file = tmp_path / "wrong.py"
-    file.write_text(text)
-    told = fouls(arena, tmp_path, spec(file, *options), f"--setup={USUAL}")
-    assert all(words in foul["detail"] for foul in told), told
-
-
-def test_arena_starts_an_agent_by_its_file(arena: str, tmp_path: Path) -> None:
-    (tmp_path / "submission.py").write_text(AGENT)
-    bots = ["kaggle:submission.py", "house:random"]
-    lines = ['game = "connect-four"', 'shape = "round-robin"', "deals = 1"]
-    lines += [f"bots = {json.dumps([{'bot': bot} for bot in bots])}".replace('": "', '" = "')]
-    (tmp_path / "cup.toml").write_text("\n".join(lines) + "\n")
-    folder = str(Path(sys.executable).parent)
-    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-    match = ["match", "connect-four", *(f"--bot={bot}" for bot in bots), "--deals=1"]
-    cup = ["tournament", "run", "cup.toml", "--store=cup.sqlite"]
-    for words in [[*match, "--no-records"], cup]:
-        done = subprocess.run(
-            [arena, *words, "--format=json"],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        events = [json.loads(line) for line in done.stdout.splitlines()]
-        games = [event for event in events if event["type"] == "game"]
-        assert len(games) == 2 and not any(game["fouls"] for game in games)
-        # The board of Kaggle, where nothing is said.
-        assert all(len(game["places"]) == 2 and game["plies"] <= 42 for game in games)
-
-
-def test_a_forbidden_cell_is_a_foul_that_says_what_to_do(arena: str, tmp_path: Path) -> None:
-    file = tmp_path / "submission.py"
-    file.write_text(AGENT)
-    told = fouls(arena, tmp_path, spec(file))
-    assert [foul["kind"] for foul in told] == ["no-start"] * 2
-    detail = told[0]["detail"]
-    assert "can't know the forbidden cell" in detail and "--setup 6x7" in detail
-
-
-def fouls(arena: str, folder: Path, bot: str, *options: str) -> list[dict[str, Any]]:
-    """The fouls of a deal, in which this bot starts no game."""
-    bots = [f"--bot=a={bot}", "--bot=b=house:random", "--deals=1", "--no-records"]
-    done = subprocess.run(
-        [arena, "match", "connect-four", *bots, *options, "--format=json"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1, done.stdout + done.stderr
-    lines = map(json.loads, done.stdout.splitlines())
-    found = [foul for line in lines if line["type"] == "game" for foul in line["fouls"]]
-    assert len(found) == 2
-    return found
-
-
-@pytest.mark.parametrize(
-    ("text", "words"), [(None, "No such file"), ("def\n", "invalid syntax")]
-)
-def test_a_file_that_can_not_be_read_ends_the_program(
-    tmp_path: Path, text: str | None, words: str
-) -> None:
-    file = tmp_path / "agent.py"
-    if text is not None:
-        file.write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-m", "bot_arena.kaggle", file],
-        env={**os.environ, "BOT_LISTEN": f"unix:{tmp_path}/s"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"could not read {file}: ") and words in done.stderr
-
-
-def test_an_agent_plays_from_here(
+def test_an_agent_plays_from_here_on_kaggles_board(
     arena: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BOT_ARENA", arena)
     file = tmp_path / "submission.py"
-    file.write_text(AGENT)
-    agents = [kaggle_bot(file), kaggle_bot(of_observation)]
-    result = bot_arena.play(*agents, game="connect-four", deals=2, setup=USUAL)
-    assert result.fouls == ()
-    assert len(result.games) == 4
+    file.write_text("def agent(observation):\n  return observation.board.index(0)\n")
+    agents: list[Any] = [f"kaggle:{file}", kaggle_bot(of_observation)]
+    # Who serves one, or names a file: the board is Kaggle's where nothing is said.
+    for bots in [agents, [kaggle_bot(of_observation), "house:random"]]:
+        result = bot_arena.play(*bots, game="connect-four", deals=2)
+        assert result.fouls == ()
+        assert len(result.games) == 4

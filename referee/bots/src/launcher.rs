@@ -156,6 +156,8 @@ pub enum Interface {
     Lines,
     /// The protocol of engines (GTP).
     Engine,
+    /// A function of an observation, as on Kaggle.
+    Agent,
 }
 
 /// The owner of a bot's program, and whether we start it.

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use line_adapters::{GtpOptions, LineDialect, LineSpec};
+use line_adapters::{GtpOptions, KaggleSpec, LineDialect, LineSpec};
 use referee_bots::{
     CommandLine, Interface, Launcher, Reach, Scheme, Schemes, Trust, Unpinned, check_home,
     image_scheme, needs_of_file, program_in_path, stays_in_folder,
@@ -20,10 +20,6 @@ use strategy_adapter::Strategy;
 
 use crate::hidden;
 
-/// The game of Kaggle's ConnectX, and the board there, without a forbidden cell.
-const KAGGLE_GAME: &str = "connect_four";
-const KAGGLE_SETUP: &str = "6x7";
-
 /// The kinds of bots that a worker starts for an arena on another machine. A command that such
 /// an arena sends is not run.
 ///
@@ -32,7 +28,7 @@ const KAGGLE_SETUP: &str = "6x7";
 /// The path of this program is not known.
 pub fn travelling_schemes(unpinned: Unpinned) -> std::io::Result<Schemes> {
     let program = std::env::current_exe()?;
-    let mut packed = vec![strategy(program.clone()), kaggle()];
+    let mut packed = vec![strategy(program.clone()), kaggle(program.clone())];
     packed.extend(LineDialect::NAMES.map(|dialect| lines(dialect, program.clone())));
     let image = image_scheme(containers()?, unpinned);
     Ok(Schemes::travelling(vec![built_in(program), image], packed))
@@ -107,14 +103,14 @@ fn lines(dialect: &'static str, program: PathBuf) -> Scheme {
     }
 }
 
-fn kaggle() -> Scheme {
+fn kaggle(program: PathBuf) -> Scheme {
     Scheme {
         prefixes: &["kaggle:"],
         form: "kaggle:FILE.py",
         names: Vec::new(),
-        read: Box::new(|_, rest| match rest {
-            "" => Err("kaggle: expected a file, as in kaggle:submission.py".to_owned()),
-            file => Ok(Arc::new(KaggleAgent::new(file))),
+        read: Box::new(move |spec, rest| match KaggleSpec::read(rest) {
+            Ok(read) => Ok(Arc::new(KaggleAgent::new(program.clone(), read))),
+            Err(error) => Err(format!("{spec}: {error}")),
         }),
     }
 }
@@ -129,7 +125,7 @@ pub fn schemes() -> std::io::Result<Schemes> {
     let mut schemes = vec![
         built_in(program.clone()),
         strategy(program.clone()),
-        kaggle(),
+        kaggle(program.clone()),
     ];
     schemes.extend(LineDialect::NAMES.map(|dialect| lines(dialect, program.clone())));
     schemes.push(image_scheme(containers()?, Unpinned::LookUp));
@@ -260,77 +256,94 @@ impl Launcher for Compiled {
     }
 }
 
-/// An agent of Kaggle's ConnectX: Python serves it by the kit for Python.
+/// An agent of Kaggle's ConnectX: the program runs itself as the adapter of a script that plays it.
 #[derive(Debug)]
 struct KaggleAgent {
-    file: PathBuf,
-    command: CommandLine,
+    spec: KaggleSpec,
+    lines: OfLines,
 }
 
 impl KaggleAgent {
-    fn new(file: &str) -> Self {
-        let arguments = ["-m", "bot_arena.kaggle", file].map(str::to_owned);
-        Self {
-            file: file.into(),
-            command: CommandLine::new("python3".to_owned(), arguments.into()),
-        }
+    fn new(program: PathBuf, spec: KaggleSpec) -> Self {
+        let command = CommandLine::new(KaggleSpec::PYTHON.to_owned(), vec![spec.file.clone()]);
+        let lines = OfLines {
+            program,
+            command,
+            spec: spec.lines(),
+        };
+        Self { spec, lines }
+    }
+
+    fn file(&self) -> &Path {
+        Path::new(&self.spec.file)
     }
 }
 
 impl Launcher for KaggleAgent {
     fn default_name(&self) -> String {
-        let stem = self.file.file_stem().unwrap_or_default();
+        let stem = self.file().file_stem().unwrap_or_default();
         stem.to_string_lossy().into_owned()
     }
 
     fn trust(&self) -> Trust {
-        self.command.trust()
+        self.lines.trust()
     }
 
     fn reach(&self) -> Reach {
-        self.command.reach()
+        self.lines.reach()
+    }
+
+    fn command(&self) -> Option<(PathBuf, Vec<OsString>)> {
+        self.lines.command()
     }
 
     fn check_files(&self, directory: &Path) -> Result<(), String> {
-        let shown = self.file.display();
-        check_home(&self.file, directory).map_err(|why| format!("kaggle:{shown}: {why}"))?;
-        match joined(directory, &self.file).is_file() {
-            true => Ok(()),
-            false => Err(format!(
-                "kaggle:{shown}: expected a file of Python with an agent, found none"
-            )),
-        }
+        let shown = &self.spec.file;
+        check_home(self.file(), directory).map_err(|why| format!("kaggle:{shown}: {why}"))?;
+        let file = joined(directory, self.file());
+        let why = match file.extension().is_some_and(|extension| extension == "py") {
+            true if file.is_file() => return Ok(()),
+            true => "there is no such file",
+            false => "it is none",
+        };
+        Err(format!(
+            "kaggle:{shown}: expected one file of Python with an agent, as in submission.py; {why}"
+        ))
     }
 
     fn check_game(&self, game: &GameInfo) -> Result<(), String> {
-        if game.name == KAGGLE_GAME {
+        if game.name == KaggleSpec::GAME {
             return Ok(());
         }
         Err(format!(
             "an agent of Kaggle's ConnectX plays {}, not {}",
-            game_name(KAGGLE_GAME),
+            game_name(KaggleSpec::GAME),
             game_name(game.name)
         ))
     }
 
     fn usual_setup(&self) -> Option<&'static str> {
-        Some(KAGGLE_SETUP)
+        Some(KaggleSpec::SETUP)
     }
 
     fn program_file(&self, directory: &Path) -> Option<PathBuf> {
-        Some(joined(directory, &self.file))
+        Some(joined(directory, self.file()))
     }
 
     fn needs(&self, directory: &Path) -> Vec<String> {
-        self.command.needs(directory)
+        self.lines.needs(directory)
     }
 
     fn with_command(&self, words: &[String]) -> Option<String> {
-        Some(format!("kaggle:{}", words.last()?))
+        Some(format!("kaggle:{}", self.spec.in_file(words.last()?)))
     }
 
     fn check_packed(&self) -> Result<(), String> {
-        stays_in_folder(&self.file)
+        stays_in_folder(self.file())
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Agent
     }
 }
 

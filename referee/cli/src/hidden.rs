@@ -47,7 +47,7 @@ pub enum Hidden {
         /// Number of games at once, each with a process of its own.
         #[arg(long, default_value = "1")]
         max_games: NonZeroU32,
-        /// The seconds of a move that an engine is told.
+        /// The seconds of a move that an engine is told; 0 for none.
         #[arg(long)]
         time: Option<u32>,
         /// The command that sets up a position.

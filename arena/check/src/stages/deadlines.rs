@@ -42,7 +42,7 @@ pub(super) async fn deadlines(
     let short = (limit / 10).max(SHORTEST_LIMIT);
     // A strategy is not told the limit, and an engine whole seconds, so they can't obey another one.
     let is_told = match examiner.entry.launcher().interface() {
-        Interface::Protocol | Interface::Lines => true,
+        Interface::Protocol | Interface::Lines | Interface::Agent => true,
         Interface::Strategy | Interface::Engine => false,
     };
     if short > limit / 2 || own < short / 2 || !is_told {

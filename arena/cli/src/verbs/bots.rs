@@ -41,8 +41,9 @@ pub(crate) enum Bots {
 pub(crate) struct Add {
     /// Its name.
     name: String,
-    /// How to start or reach it: house:NAME, exec:COMMAND, stdio:COMMAND, grpc://HOST:PORT
-    /// (with TLS: grpcs://) or unix:PATH.
+    /// How to start or reach it: house:NAME, exec:COMMAND, stdio:COMMAND, gtp:COMMAND,
+    /// kaggle:FILE.py, strategy:FILE.so, image:NAME, grpc://HOST:PORT (with TLS: grpcs://) or
+    /// unix:PATH.
     #[arg(long, value_name = "SPEC", required_unless_present = "run")]
     bot: Option<String>,
     /// The command that starts it in the folder of --dir, as in 'python3 my_bot.py'.

@@ -279,6 +279,7 @@ fn engines_that_speak_gtp_in_ways_of_their_own_play_without_a_foul() {
         ("banner info no-numbers crlf", ""),
         ("no-boardsize no-time refuses-passes", "?keep"),
         ("blank two-seconds", "?time=2"),
+        ("plain untimed", "?time=0"),
     ] {
         let spec = engine(options, parameters);
         let games = engine_games(&spec, "");
@@ -360,4 +361,103 @@ fn what_an_engine_does_wrong_is_named() {
         &arena.run(&line),
         "engines that play othello, not connect-four",
     );
+}
+
+/// An agent of Kaggle's ConnectX as they are written there: helpers first, the agent last; it keeps
+/// what it likes, and prints.
+const AGENT: &str = "
+import random
+from dataclasses import dataclass
+
+@dataclass
+class Memory:
+    asked: int = 0
+
+memory = Memory()
+
+def valid(board, columns: int):
+    return [c for c in range(columns) if board[c] == 0]
+
+def my_agent(observation, configuration):
+    memory.asked += 1
+    print('asked', memory.asked)
+    assert valid.__annotations__['columns'] is int
+    assert (configuration.rows, configuration['columns'], configuration.inarow) == (6, 7, 4)
+    assert memory.asked <= 21, 'not run anew'
+    assert observation.step % 2 == observation.mark - 1
+    assert observation.board.count(observation.mark) == observation['step'] // 2
+    return random.choice(valid(observation.board, configuration.columns))
+";
+
+#[test]
+fn an_agent_of_kaggle_plays_on_its_board() {
+    let arena = Arena::new();
+    fs::write(arena.path("submission.py"), AGENT).unwrap();
+    let file = "game = \"connect-four\"\nshape = \"round-robin\"\ndeals = 2\n\
+                bots = [{bot = \"kaggle:submission.py\"}, {bot = \"house:random\"}]\n";
+    fs::write(arena.path("cup.toml"), file).unwrap();
+    for line in [
+        "match connect-four --bot kaggle:submission.py --bot house:random --deals 2",
+        "match connect-four --bot kaggle:submission.py?function=my_agent --bot house:random \
+         --deals 2",
+        "tournament run cup.toml",
+    ] {
+        let output = arena.run(&format!("{line} --seed 1 --format json"));
+        let games = of_type(&events(&done(&output)), "game");
+        assert_eq!(games.len(), 4, "{line}");
+        for game in games {
+            assert_eq!(game["fouls"], Value::Array(Vec::new()), "{line}: {game}");
+        }
+    }
+    let checked = arena.run("check kaggle:submission.py --quick --move-limit 10s");
+    done(&checked);
+}
+
+#[test]
+fn what_is_wrong_with_an_agent_is_told_with_its_own_line() {
+    let arena = Arena::new();
+    let line = |spec: &str, more: &str| {
+        let line = format!("match connect-four --bot me={spec} --bot house:random --deals 1");
+        let output = arena.run(&format!("{line} --no-records --format json {more}"));
+        format!("{}{}", out(&output), err(&output))
+    };
+    for (code, function, says) in [
+        ("def f(o, c):\n    return 1 / 0\n", "", "(me.py:2)"),
+        ("def f(o, c)\n    return 0\n", "", "SyntaxError"),
+        ("x = 3\n", "", "me.py has nothing that can be called"),
+        (
+            "def f(o): return 0\n",
+            "?function=g",
+            "me.py has no function g",
+        ),
+        (
+            "def f(o): return 9\n",
+            "",
+            "the agent returned 9: expected a column that is not full: 0, 1, 2, 3, 4, 5, 6",
+        ),
+        ("def f(o): return None\n", "", "the agent returned None"),
+        (
+            "def f(o): return 0\nfrom math import sqrt\n",
+            "",
+            "its agent is sqrt, the last thing in the file that can be called",
+        ),
+        ("import nothing_of_this_name\n", "", "nothing_of_this_name"),
+    ] {
+        fs::write(arena.path("me.py"), code).unwrap();
+        let said = line(&format!("kaggle:me.py{function}"), "");
+        assert!(said.contains(says), "{code}: {said}");
+    }
+    fs::write(arena.path("me.py"), AGENT).unwrap();
+    for (spec, more, says) in [
+        (
+            "kaggle:me.py",
+            "--setup 9x9",
+            "expected a set-up without one, such as 6x7",
+        ),
+        ("kaggle:nobody.py", "", "there is no such file"),
+        ("kaggle:me.tar.gz", "", "expected one file of Python"),
+    ] {
+        let said = line(spec, more);
+        assert!(said.contains(says), "{spec}: {said}");
+    }
 }

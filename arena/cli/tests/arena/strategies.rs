@@ -324,7 +324,7 @@ fn a_strategy_that_refuses_positions_is_fit() {
     assert!(first["figures"]["refused"].as_u64().unwrap() > 0, "{first}");
     let words = done(&arena.run("check strategy:strategy.so?keeps-globals --quick"));
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("refused, as keeps-globals says"), "{words}");
+    assert!(words.contains("refused, as its SPEC says"), "{words}");
 }
 
 #[test]

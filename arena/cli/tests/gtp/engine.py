@@ -62,6 +62,8 @@ def answer(board, words):
         board.update(beginning())
     elif command in ("time_settings", "time_left"):
         told = int(rest[0 if command == "time_settings" else 1])
+        if "untimed" in OPTIONS:
+            sys.exit("expected no time")
         if "no-time" in OPTIONS:
             raise Unknown
         if "two-seconds" in OPTIONS and told != 2:
@@ -105,6 +107,9 @@ def main():
         words = line.split()
         number = words.pop(0) if words and words[0].isdigit() else ""
         if not words:
+            continue
+        if "plain" in OPTIONS and number:
+            print("? unknown command\n", flush=True)
             continue
         if "no-numbers" in OPTIONS:
             number = ""

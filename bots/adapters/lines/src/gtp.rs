@@ -22,7 +22,7 @@ use tonic::Status;
 
 use crate::{
     AdapterError, LineSpec,
-    program::{Asked, LineProgram, quoted},
+    program::{Asked, Fault, LineProgram, quoted},
     seat::{Answer, Call, CallKind, Dialect, LineBot},
 };
 
@@ -45,7 +45,8 @@ pub(crate) async fn serve(
 /// How an engine is spoken to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GtpOptions {
-    /// The time of a move that the engine is told, in seconds; by default three quarters of the limit.
+    /// The time of a move that the engine is told, in seconds, or 0 if it is told none; by default
+    /// three quarters of the limit.
     pub time: Option<u32>,
     /// The command that sets up a position: the position follows as 64 characters from a1, b1, …
     /// (`X` black, `O` white, `-` empty), a blank, and `X` or `O` for the side to move.
@@ -57,6 +58,8 @@ pub struct GtpOptions {
 pub(crate) struct Memory {
     /// The number of the last command.
     command: u32,
+    /// True if the engine takes no numbers before commands.
+    is_plain: bool,
     /// The position that the engine has; none before the game.
     position: Option<OthelloPosition>,
     /// True for Black.
@@ -136,11 +139,12 @@ fn written(number: u32, square: Square) -> Vec<u8> {
 }
 
 impl GtpOptions {
-    /// The time of a move that an engine is told, in whole seconds, as GTP has them.
-    fn seconds(&self, limit: Duration) -> u32 {
+    /// The time of a move that an engine is told, in whole seconds, as GTP has them; none if it
+    /// is told no time.
+    fn seconds(&self, limit: Duration) -> Option<u32> {
         let told = limit - limit / RESERVE;
         let told = u32::try_from(told.as_secs()).unwrap_or(u32::MAX).max(1);
-        self.time.unwrap_or(told)
+        Some(self.time.unwrap_or(told)).filter(|seconds| *seconds > 0)
     }
 }
 
@@ -172,14 +176,20 @@ struct Engine<'a> {
 
 impl Engine<'_> {
     /// A new game, with so many seconds for a move.
-    async fn begin(&mut self, seconds: u32) -> Result<(), Status> {
+    async fn begin(&mut self, seconds: Option<u32>) -> Result<(), Status> {
         // One that plays Othello alone may not know it.
-        let _ = self.ask("boardsize 8").await?;
+        let is_known = self.ask("boardsize 8").await?.is_ok();
+        if !is_known && self.ask("clear_board").await?.is_err() {
+            // One that takes the number for the command knows none.
+            self.memory.is_plain = true;
+        }
         self.command("clear_board").await?;
         self.memory.position = Some(OthelloPosition::BEGINNING);
-        // What it takes for the main time is a move's, too.
-        let settings = format!("time_settings {seconds} {seconds} 1");
-        let _ = self.ask(&settings).await?;
+        if let Some(seconds) = seconds {
+            // What it takes for the main time is a move's, too.
+            let settings = format!("time_settings {seconds} {seconds} 1");
+            let _ = self.ask(&settings).await?;
+        }
         Ok(())
     }
 
@@ -203,6 +213,8 @@ impl Engine<'_> {
             for (side, square) in path {
                 let side = colour(side == BLACK);
                 if let Some(square) = square {
+                    // As the specification writes them: some engines read no others.
+                    let square = square.to_string().to_uppercase();
                     self.command(&format!("play {side} {square}")).await?;
                 } else {
                     // One that passes by itself may refuse it.
@@ -222,9 +234,11 @@ impl Engine<'_> {
     }
 
     /// The move that it plays.
-    async fn genmove(&mut self, seconds: u32) -> Result<Square, Status> {
+    async fn genmove(&mut self, seconds: Option<u32>) -> Result<Square, Status> {
         let side = colour(self.memory.is_black);
-        let _ = self.ask(&format!("time_left {side} {seconds} 1")).await?;
+        if let Some(seconds) = seconds {
+            let _ = self.ask(&format!("time_left {side} {seconds} 1")).await?;
+        }
         let command = format!("genmove {side}");
         let answer = self.command(&command).await?;
         let square = answer.to_lowercase().parse::<Square>();
@@ -257,10 +271,16 @@ impl Engine<'_> {
     async fn ask(&mut self, command: &str) -> Result<Result<String, String>, Status> {
         self.memory.command += 1;
         let number = self.memory.command.to_string();
-        self.program.tell(&format!("{number} {command}")).await?;
+        let line = match self.memory.is_plain {
+            true => command.to_owned(),
+            false => format!("{number} {command}"),
+        };
+        // Which command it was says more than how it ended.
+        let at = |Fault(words): Fault| Status::from(Fault(format!("at \"{line}\": {words}")));
+        self.program.tell(&line).await.map_err(at)?;
         loop {
-            let line = self.program.answer(&self.asked).await?;
-            if let Some(answer) = response(&line, &number) {
+            let said = self.program.answer(&self.asked).await.map_err(at)?;
+            if let Some(answer) = response(&said, &number) {
                 return Ok(answer);
             }
         }
@@ -419,14 +439,15 @@ mod tests {
     #[test]
     fn the_time_that_is_told_is_whole_and_less_than_the_limit() {
         let told = |limit: u64| GtpOptions::default().seconds(Duration::from_millis(limit));
-        assert_eq!(told(3_000), 2);
-        assert_eq!(told(10_000), 7);
+        assert_eq!(told(3_000), Some(2));
+        assert_eq!(told(10_000), Some(7));
         // No smaller one can be said.
-        assert_eq!(told(500), 1);
-        let fixed = GtpOptions {
-            time: Some(5),
+        assert_eq!(told(500), Some(1));
+        let fixed = |seconds| GtpOptions {
+            time: Some(seconds),
             setup: None,
         };
-        assert_eq!(fixed.seconds(Duration::from_secs(60)), 5);
+        assert_eq!(fixed(5).seconds(Duration::from_secs(60)), Some(5));
+        assert_eq!(fixed(0).seconds(Duration::from_secs(60)), None);
     }
 }

@@ -1,12 +1,14 @@
 //! Plays programs that read lines and write lines as bots.
 //!
-//! Each dialect is a bot: JSON one of every game, GTP one of Othello. A program is started for a game and killed after it, unless it is one
-//! that plays many games in turn. There is no clock here but one: shortly before a question's limit
+//! Each dialect is a bot: JSON one of every game, GTP one of Othello. A program is started for a game
+//! and killed after it, unless it is one that plays many games in turn. An agent of Kaggle's is
+//! played by a script that reads and writes lines. There is no clock here but one: shortly before a question's limit
 //! a program is looked at that has not answered. The referee judges; a game whose stream is
 //! cancelled is dropped, and its program is killed with it.
 
 mod gtp;
 mod json;
+mod kaggle;
 mod program;
 mod seat;
 mod spec;
@@ -19,6 +21,7 @@ use adapter_process::Descendants;
 use nix::sys::prctl;
 
 pub use gtp::{GAME as GTP_GAME, GtpOptions};
+pub use kaggle::KaggleSpec;
 pub use program::ProgramCommand;
 pub use spec::{LineDialect, LineSpec, LineSpecError};
 

@@ -39,6 +39,12 @@ pub enum LineSpecError {
     /// A quotation mark is not closed.
     #[error("a quotation mark is not closed")]
     Quotation,
+    /// There is no file.
+    #[error("expected a file, as in submission.py")]
+    NoFile,
+    /// A time is not a number of seconds.
+    #[error("time: expected a number of seconds, or 0 for none, found \"{0}\"")]
+    Seconds(String),
     /// A parameter is not a number.
     #[error("{name}: expected a number from 1, found \"{found}\"")]
     Number {
@@ -82,24 +88,13 @@ impl LineSpec {
     ///
     /// What was expected.
     pub fn read(dialect: LineDialect, text: &str) -> Result<Self, LineSpecError> {
-        let is_parameter = |text: &str| {
-            let (name, value) = match text.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (text, None),
-            };
-            match name {
-                "keep" => value.is_none(),
-                "max-games" => value.is_some(),
-                "time" | "setup" => value.is_some() && dialect != LineDialect::Stdio,
-                _ => false,
-            }
+        let is_parameter = |name: &str, has_value: bool| match name {
+            "keep" => !has_value,
+            "max-games" => has_value,
+            "time" | "setup" => has_value && dialect != LineDialect::Stdio,
+            _ => false,
         };
-        let (command, parameters) = match text.rsplit_once('?') {
-            Some((command, parameters)) if parameters.split('&').all(is_parameter) => {
-                (command, Some(parameters))
-            }
-            _ => (text, None),
-        };
+        let (command, parameters) = split_parameters(text, is_parameter);
         let mut words = shlex::split(command)
             .ok_or(LineSpecError::Quotation)?
             .into_iter();
@@ -113,17 +108,18 @@ impl LineSpec {
             keep: false,
             max_games: NonZeroU32::MIN,
         };
-        for parameter in parameters.into_iter().flat_map(|all| all.split('&')) {
-            match (parameter.split_once('='), &mut spec.dialect) {
-                (None, _) => spec.keep = true,
-                (Some(("max-games", games)), _) => spec.max_games = number("max-games", games)?,
-                (Some(("time", seconds)), LineDialect::Gtp(options)) => {
-                    options.time = Some(number("time", seconds)?.get());
+        for (name, value) in parameters {
+            match (name, value, &mut spec.dialect) {
+                (_, None, _) => spec.keep = true,
+                ("max-games", Some(games), _) => spec.max_games = number("max-games", games)?,
+                ("time", Some(seconds), LineDialect::Gtp(options)) => {
+                    let found = || LineSpecError::Seconds(seconds.to_owned());
+                    options.time = Some(seconds.parse().map_err(|_| found())?);
                 }
-                (Some((_, setup)), LineDialect::Gtp(options)) => {
+                (_, Some(setup), LineDialect::Gtp(options)) => {
                     options.setup = Some(setup.to_owned());
                 }
-                (Some(_), LineDialect::Stdio) => {}
+                (_, Some(_), LineDialect::Stdio) => {}
             }
         }
         Ok(spec)
@@ -172,7 +168,30 @@ impl LineSpec {
     }
 }
 
-fn number(name: &'static str, text: &str) -> Result<NonZeroU32, LineSpecError> {
+/// What a text has before a last question mark, and the parameters after it with their values.
+/// Unless all of them are parameters, the question mark is a part of the first.
+pub(crate) fn split_parameters(
+    text: &str,
+    is_parameter: impl Fn(&str, bool) -> bool,
+) -> (&str, Vec<(&str, Option<&str>)>) {
+    let Some((first, rest)) = text.rsplit_once('?') else {
+        return (text, Vec::new());
+    };
+    let parameters = rest.split('&').map(|one| match one.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (one, None),
+    });
+    let parameters: Vec<_> = parameters.collect();
+    match parameters
+        .iter()
+        .all(|(name, value)| is_parameter(name, value.is_some()))
+    {
+        true => (first, parameters),
+        false => (text, Vec::new()),
+    }
+}
+
+pub(crate) fn number(name: &'static str, text: &str) -> Result<NonZeroU32, LineSpecError> {
     text.parse().map_err(|_| LineSpecError::Number {
         name,
         found: text.to_owned(),
@@ -237,10 +256,10 @@ mod tests {
         let other = ["./my edax".to_owned(), "-gtp".to_owned()];
         let other = spec.with_command(&other).unwrap();
         assert_eq!(other, "gtp:'./my edax' -gtp?time=2&setup=setboard");
-        let error = LineSpec::read(dialect(), "edax?time=0").unwrap_err();
+        let error = LineSpec::read(dialect(), "edax?time=0.5").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "time: expected a number from 1, found \"0\""
+            "time: expected a number of seconds, or 0 for none, found \"0.5\""
         );
     }
 

@@ -45,6 +45,8 @@ class Bot:
     """
 
     _new_caller: type[OwnThread] | type[OnLoop] = OwnThread
+    # The set-up of its games where `play` is told none; nothing where that is the game's own.
+    _usual_setup: str | None = None
 
     def __init__(
         self, name: str, version: str, *, max_games: int = 1, can_resume: bool = False

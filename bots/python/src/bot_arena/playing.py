@@ -317,6 +317,9 @@ class _Match:
             raise ValueError("expected setup or openings, found both")
         if isinstance(openings, (str, os.PathLike)):
             return os.path.abspath(openings)
+        if setup is None and openings is None:
+            usual = (bot._usual_setup for bot in self._bots if bot._usual_setup is not None)
+            setup = next(usual, None)
         setups = [setup] if setup is not None else openings
         if setups is None:
             return None

@@ -166,7 +166,7 @@ fn done(report: &StageReport, figures: &Figures<'_>, seats: u8) -> String {
             let beginnings = figures.counted(Beginnings, "other beginning");
             let mut words = format!("{games} from {beginnings}");
             if let Some(refused) = figures.number(Refused) {
-                words += &format!("; {refused} of them refused, as keeps-globals says");
+                words += &format!("; {refused} of them refused, as its SPEC says");
             }
             words
         }

@@ -42,8 +42,8 @@ Examples:
   arena check --list"
 )]
 pub(crate) struct Check {
-    /// The bot: house:NAME, exec:COMMAND, stdio:COMMAND, strategy:FILE.so, grpc://HOST:PORT or
-    /// unix:PATH.
+    /// The bot: house:NAME, exec:COMMAND, stdio:COMMAND, gtp:COMMAND, kaggle:FILE.py,
+    /// strategy:FILE.so, image:NAME, grpc://HOST:PORT or unix:PATH.
     #[arg(value_name = "SPEC", required_unless_present = "list")]
     bot: Option<String>,
     /// A game that it must play, once for each [default: those that it is found to
