@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -245,4 +246,25 @@ func await[T any](t *testing.T, from <-chan T) T {
 		t.Fatal("it never came")
 		panic("unreachable")
 	}
+}
+
+// watch watches a bot's health, and returns what expects the next status.
+func watch(
+	t *testing.T, conn *grpc.ClientConn, first healthv1.HealthCheckResponse_ServingStatus,
+) func(healthv1.HealthCheckResponse_ServingStatus) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	watched, err := healthv1.NewHealthClient(conn).Watch(ctx, &healthv1.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(expected healthv1.HealthCheckResponse_ServingStatus) {
+		t.Helper()
+		if got, err := watched.Recv(); got.GetStatus() != expected {
+			t.Fatalf("%v, %v: expected %v", got, err, expected)
+		}
+	}
+	next(first)
+	return next
 }

@@ -98,6 +98,8 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 	}))
 	healthy := s.register(rpc)
 	served := make(chan error, 1)
+	// A bot that is asked to stop before it has begun to serve removes its socket too.
+	defer listener.Close()
 	go func() { served <- rpc.Serve(listener) }()
 	select {
 	case err := <-served:
