@@ -59,10 +59,15 @@ func (b Bot) Main() {
 	if !ok {
 		address = standardAddress
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signalled, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	// A second signal ends the process at once.
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(signalled, func() {
+		// A second signal ends the process at once.
+		stop()
+		cancel()
+	})
 	err := b.Serve(ctx, address, func(address string) { fmt.Println("listening on " + address) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
