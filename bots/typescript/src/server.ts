@@ -6,6 +6,7 @@ import * as grpc from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation, service as healthService } from 'grpc-health-check';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { ListenError, readAddress, removeSocket } from './address.js';
@@ -68,6 +69,7 @@ async function listen(
 ): Promise<number> {
   try {
     if (path !== null) removeSocket(path);
+    await probe(target, path);
     return await new Promise((resolve, reject) => {
       const credentials = grpc.ServerCredentials.createInsecure();
       server.bindAsync(target, credentials, (error, port) =>
@@ -78,6 +80,18 @@ async function listen(
     server.forceShutdown();
     throw new ListenError(`could not listen on ${address}: ${(error as Error).message}`);
   }
+}
+
+/** Rejects where the address can't be used: gRPC would say so in words of its own, and twice. */
+async function probe(target: string, path: string | null): Promise<void> {
+  const colon = target.lastIndexOf(':');
+  const host = target.slice(0, colon).replace(/^\[|\]$/g, '');
+  const probe = createServer();
+  const place = { host, port: Number(target.slice(colon + 1)) };
+  probe.listen(path === null ? place : { path });
+  await once(probe, 'listening');
+  probe.close();
+  await once(probe, 'close');
 }
 
 /** The games that run at the same time, at most `maxGames`. */
