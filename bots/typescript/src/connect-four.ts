@@ -64,9 +64,7 @@ export class GetPoint implements Question {
   /** What is at row `x` and column `y`, as in `board`. Throws a RangeError outside of the board. */
   cell(x: number, y: number): number {
     if (!(x >= 0 && x < this.m && y >= 0 && y < this.n)) {
-      throw new RangeError(
-        `(${x}, ${y}) is not on a board of ${this.m} rows, ${this.n} columns`,
-      );
+      throw new RangeError(`(${x}, ${y}) is not on a board of ${this.m} rows, ${this.n} columns`);
     }
     return this.board[x * this.n + y] as number;
   }

@@ -1,5 +1,13 @@
 // A bot as its author writes it in TypeScript: its types are checked, it is never run.
-import { Bot, Card, type BigTwoBot, type ConnectFourBot, type GetPoint, type Point, type RequestPlay } from 'bot-arena';
+import {
+  Bot,
+  Card,
+  type BigTwoBot,
+  type ConnectFourBot,
+  type GetPoint,
+  type Point,
+  type RequestPlay,
+} from 'bot-arena';
 
 class Leftmost implements ConnectFourBot {
   getPoint(ask: GetPoint): Point {

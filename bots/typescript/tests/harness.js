@@ -160,5 +160,12 @@ export function event() {
 // An empty board of 4 rows and 5 columns.
 export function getPoint(fields = {}) {
   const none = { lastX: -1, lastY: -1, noX: -1, noY: -1 };
-  return { m: 4, n: 5, top: new Uint8Array(5).fill(4), board: new Uint8Array(20), ...none, ...fields };
+  return {
+    m: 4,
+    n: 5,
+    top: new Uint8Array(5).fill(4),
+    board: new Uint8Array(20),
+    ...none,
+    ...fields,
+  };
 }

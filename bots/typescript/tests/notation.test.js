@@ -1,5 +1,16 @@
 // Texts are in the notation of the arena (docs/notation.md).
-import { Card, Tile, cardRank, cardSuit, cardText, isJoker, squareText, tileRank, tileSuit, tileText } from 'bot-arena';
+import {
+  Card,
+  Tile,
+  cardRank,
+  cardSuit,
+  cardText,
+  isJoker,
+  squareText,
+  tileRank,
+  tileSuit,
+  tileText,
+} from 'bot-arena';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
@@ -11,11 +22,14 @@ test('texts are in the notation of the arena', () => {
 });
 
 test('ranks and suits are numbers', () => {
-  assert.deepEqual([Tile.C1, Tile.B5, Tile.D9].map((tile) => [tileSuit(tile), tileRank(tile)]), [
-    [0, 1],
-    [1, 5],
-    [2, 9],
-  ]);
+  assert.deepEqual(
+    [Tile.C1, Tile.B5, Tile.D9].map((tile) => [tileSuit(tile), tileRank(tile)]),
+    [
+      [0, 1],
+      [1, 5],
+      [2, 9],
+    ],
+  );
   const of = (card) => [cardRank(card), cardSuit(card), isJoker(card)];
   assert.deepEqual([Card.C3, Card.S2, Card.Joker2].map(of), [
     [0, 0, false],

@@ -91,7 +91,10 @@ test('what is no socket is left alone', async (t) => {
   writeFileSync(file, 'text');
   const bot = new Process(t, `unix:${file}`);
   assert.equal((await bot.end()).code, 1);
-  assert.equal(bot.error, `could not listen on unix:${file}: listen EADDRINUSE: address already in use ${file}\n`);
+  assert.equal(
+    bot.error,
+    `could not listen on unix:${file}: listen EADDRINUSE: address already in use ${file}\n`,
+  );
   assert.equal(readFileSync(file, 'utf8'), 'text');
 });
 
@@ -108,7 +111,16 @@ test('it says which port the system has chosen, and shares it with nobody', asyn
 });
 
 test('a wrong address is told what was expected', async (t) => {
-  const wrong = ['', 'unix:', 'unix', '127.0.0.1:50051', 'tcp:127.0.0.1', 'tcp::50051', 'tcp:h:', 'tcp:h:x'];
+  const wrong = [
+    '',
+    'unix:',
+    'unix',
+    '127.0.0.1:50051',
+    'tcp:127.0.0.1',
+    'tcp::50051',
+    'tcp:h:',
+    'tcp:h:x',
+  ];
   wrong.push('tcp:h:65536', 'tcp:::1:50051', 'udp:h:1', ' tcp:h:1', 'tcp:h:1\n', 'grpc://h:1');
   for (const listen of wrong) {
     const message = `BOT_LISTEN is "${listen}": expected unix:PATH or tcp:HOST:PORT`;

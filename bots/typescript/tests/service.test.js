@@ -18,14 +18,20 @@ const bot = () => new Bot('left', '1').connectFour(() => ({ getPoint: (ask) => a
 function check(client, service) {
   const { path: method, requestSerialize, responseDeserialize } = health.Check;
   return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(method, requestSerialize, responseDeserialize, { service }, (error, reply) =>
-      error ? reject(error) : resolve(reply.status),
+    client.makeUnaryRequest(
+      method,
+      requestSerialize,
+      responseDeserialize,
+      { service },
+      (error, reply) => (error ? reject(error) : resolve(reply.status)),
     );
   });
 }
 
 function reflect(client, version, request) {
-  const packages = path.dirname(createRequire(import.meta.url).resolve('@grpc/reflection/package.json'));
+  const packages = path.dirname(
+    createRequire(import.meta.url).resolve('@grpc/reflection/package.json'),
+  );
   const file = path.join(packages, `build/proto/grpc/reflection/${version}/reflection.proto`);
   const service = loadSync(file, { oneofs: true })[`grpc.reflection.${version}.ServerReflection`];
   const { path: method, requestSerialize, responseDeserialize } = service.ServerReflectionInfo;
@@ -57,7 +63,9 @@ for (const version of ['v1', 'v1alpha']) {
     const names = listed.listServicesResponse.service.map(({ name }) => name);
     assert.deepEqual(names.sort(), [CONNECT_FOUR, HEALTH]);
     for (const name of names) {
-      const { fileDescriptorResponse } = await reflect(client, version, { fileContainingSymbol: name });
+      const { fileDescriptorResponse } = await reflect(client, version, {
+        fileContainingSymbol: name,
+      });
       const files = fileDescriptorResponse.fileDescriptorProto;
       assert.ok(files.length >= 1, name);
     }

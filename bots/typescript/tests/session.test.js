@@ -7,7 +7,17 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import * as envelope from '../dist/gen/arena/v1/envelope_pb.js';
-import { GAMES, Stream, bigTwo, connectFour, event, getPoint, mahjong, othello, serving } from './harness.js';
+import {
+  GAMES,
+  Stream,
+  bigTwo,
+  connectFour,
+  event,
+  getPoint,
+  mahjong,
+  othello,
+  serving,
+} from './harness.js';
 
 const LIMIT = { seconds: 1n, nanos: 500_000_000 };
 
@@ -122,9 +132,15 @@ test('every value of an enum of the protocol has a name', () => {
     [Ending, envelope.Ending],
     [Scoring, bigTwo.Scoring],
   ]) {
-    const words = names(theirs).map(([name, value]) => [name.replaceAll('_', '').toLowerCase(), value]);
+    const words = names(theirs).map(([name, value]) => [
+      name.replaceAll('_', '').toLowerCase(),
+      value,
+    ]);
     words[0][0] = 'unknown';
-    assert.deepEqual(names(ours).map(([name, value]) => [name.toLowerCase(), value]), words);
+    assert.deepEqual(
+      names(ours).map(([name, value]) => [name.toLowerCase(), value]),
+      words,
+    );
   }
   for (const [ours, theirs] of [
     [Tile, mahjong.Tile],
@@ -156,7 +172,14 @@ test('every game has an object of its own', async (t) => {
 
 test('a class or a function of any kind makes the object', async (t) => {
   const object = { getPoint: (ask) => ask.points()[0] };
-  const makers = [Leftmost, () => object, async () => object, function () { return object; }];
+  const makers = [
+    Leftmost,
+    () => object,
+    async () => object,
+    function () {
+      return object;
+    },
+  ];
   for (const make of makers) {
     const stream = await asked(t, new Bot('left', '1').connectFour(make));
     assert.equal((await stream.answer()).answer.value.x, 3, String(make));
@@ -170,7 +193,10 @@ test('a point is asked for with all that the game says', async (t) => {
       told.push(ask);
       assert.equal(ask.landing(0), null);
       assert.deepEqual(ask.landing(1), { x: 0, y: 1 });
-      assert.deepEqual(ask.points(), [{ x: 0, y: 1 }, { x: 1, y: 2 }]);
+      assert.deepEqual(ask.points(), [
+        { x: 0, y: 1 },
+        { x: 1, y: 2 },
+      ]);
       assert.equal(ask.cell(1, 0), 1);
       assert.throws(() => ask.cell(0, -1), RangeError);
       assert.throws(() => ask.landing(3), RangeError);
@@ -187,7 +213,16 @@ test('a point is asked for with all that the game says', async (t) => {
   const stream = new Stream(await serving(t, bot));
   await stream.ready();
   const board = Uint8Array.of(2, 0, 0, 1, 0, 0);
-  const message = { m: 2, n: 3, top: Uint8Array.of(0, 1, 2), board, lastX: 1, lastY: 0, noX: 1, noY: 1 };
+  const message = {
+    m: 2,
+    n: 3,
+    top: Uint8Array.of(0, 1, 2),
+    board,
+    lastX: 1,
+    lastY: 0,
+    noX: 1,
+    noY: 1,
+  };
   const pastAnswer = { answer: { case: 'point', value: { x: 0, y: 2 } } };
   stream.ask('getPoint', message, { number: 1, limit: LIMIT, pastAnswer });
   stream.ask('getPoint', message, { number: 2, limit: LIMIT });
@@ -198,13 +233,22 @@ test('a point is asked for with all that the game says', async (t) => {
   for (const ask of told) {
     assert.deepEqual([ask.m, ask.n, ask.limitMs], [2, 3, 1500]);
     assert.deepEqual(ask.board, board);
-    assert.deepEqual([ask.last, ask.forbidden], [{ x: 1, y: 0 }, { x: 1, y: 1 }]);
+    assert.deepEqual(
+      [ask.last, ask.forbidden],
+      [
+        { x: 1, y: 0 },
+        { x: 1, y: 1 },
+      ],
+    );
   }
 });
 
 test('mahjong by its callbacks', async (t) => {
   const told = [];
-  const tell = (name) => (...args) => void told.push([name, ...args.map(plain)]);
+  const tell =
+    (name) =>
+    (...args) =>
+      void told.push([name, ...args.map(plain)]);
   const bot = new Bot('listen', '1').mahjong(() => ({
     getRound: tell('round'),
     getDraw: tell('draw'),
@@ -226,7 +270,10 @@ test('mahjong by its callbacks', async (t) => {
   stream.ask('forfeit', { seat: 1 });
   stream.ask('requestDiscard', {}, { number: 3, limit: LIMIT });
   const discarded = await stream.answer();
-  assert.deepEqual([discarded.number, discarded.answer.case, discarded.answer.value], [3, 'discard', 29]);
+  assert.deepEqual(
+    [discarded.number, discarded.answer.case, discarded.answer.value],
+    [3, 'discard', 29],
+  );
   stream.ask('requestWin', win, { number: 4, limit: LIMIT });
   assert.equal((await stream.answer()).answer.value, mahjong.Claim.WIN);
   stream.ask('requestWin', { ...win, isSelfDraw: false }, { number: 5 });
@@ -256,7 +303,10 @@ function plain(value) {
 
 test('big two by its callbacks', async (t) => {
   const told = [];
-  const tell = (name) => (...args) => void told.push([name, ...args.map(plain)]);
+  const tell =
+    (name) =>
+    (...args) =>
+      void told.push([name, ...args.map(plain)]);
   const answers = [[Card.C3, Card.D3], null, new Set([Card.Joker2])];
   const bot = new Bot('listen', '1').bigTwo(() => ({
     getTable: tell('table'),
@@ -311,7 +361,10 @@ test('big two by its callbacks', async (t) => {
 
 test('othello by its callbacks', async (t) => {
   const told = [];
-  const tell = (name) => (...args) => void told.push([name, ...args.map(plain)]);
+  const tell =
+    (name) =>
+    (...args) =>
+      void told.push([name, ...args.map(plain)]);
   const bot = new Bot('listen', '1').othello(() => ({
     getBeginning: tell('beginning'),
     requestMove: (ask) => (tell('request')(ask), { row: 0, column: 7 }),
@@ -423,9 +476,12 @@ test('the signal of a question is aborted when the game is cut off, without a wo
 test('what a callback throws ends its game, with the line of the author first', async (t) => {
   const words = standardError(t);
   const fails = () => JSON.parse('{');
-  const client = await serving(t, new Bot('mine', '1', { maxGames: 2 }).connectFour(() => ({
-    getPoint: (ask) => (ask.last ? fails() : ask.points()[0]),
-  })));
+  const client = await serving(
+    t,
+    new Bot('mine', '1', { maxGames: 2 }).connectFour(() => ({
+      getPoint: (ask) => (ask.last ? fails() : ask.points()[0]),
+    })),
+  );
   const [stream, other] = [new Stream(client), new Stream(client)];
   await stream.ready();
   await other.ready();
@@ -450,7 +506,10 @@ test('a promise that is rejected and anything else that is thrown end the game t
     throw unshown;
   };
   for (const [thrown, expected] of [
-    [new RangeError('too far'), /^session\.test\.js:\d+: exception in getPoint: RangeError: too far$/],
+    [
+      new RangeError('too far'),
+      /^session\.test\.js:\d+: exception in getPoint: RangeError: too far$/,
+    ],
     ['a text', /^exception in getPoint: 'a text'$/],
     [undefined, /^exception in getPoint: undefined$/],
     [cyclic, /^exception in getPoint: <ref \*1> \{ self: \[Circular \*1\] \}$/],
@@ -483,7 +542,10 @@ test('what a constructor throws ends its game', async (t) => {
   stream.start();
   const [code, said] = await stream.status();
   assert.equal(code, status.INTERNAL);
-  assert.match(said, /^session\.test\.js:\d+: exception in the constructor: Error: no weights\.bin$/);
+  assert.match(
+    said,
+    /^session\.test\.js:\d+: exception in the constructor: Error: no weights\.bin$/,
+  );
 });
 
 test('an object that is not a bot is told what it lacks', async (t) => {
@@ -493,7 +555,10 @@ test('an object that is not a bot is told what it lacks', async (t) => {
   }
   for (const [make, expected] of [
     [Mine, 'exception in the constructor: TypeError: Mine lacks getPoint'],
-    [() => 3, 'the constructor returned 3: expected an object with the callbacks of a ConnectFourBot'],
+    [
+      () => 3,
+      'the constructor returned 3: expected an object with the callbacks of a ConnectFourBot',
+    ],
   ]) {
     const stream = new Stream(await serving(t, new Bot('mine', '1').connectFour(make)));
     stream.start();
@@ -529,7 +594,13 @@ const WRONG = [
   ['bigTwo', 'requestPlay', [1, 2, 1], '[ 1, 2, 1 ]', CARDS],
   ['bigTwo', 'requestPlay', 'C3', "'C3'", CARDS],
   ['bigTwo', 'requestPlay', 3, '3', CARDS],
-  ['bigTwo', 'requestPlay', ENDLESS, '{ [Symbol(Symbol.iterator)]: [GeneratorFunction: [Symbol.iterator]] }', CARDS],
+  [
+    'bigTwo',
+    'requestPlay',
+    ENDLESS,
+    '{ [Symbol(Symbol.iterator)]: [GeneratorFunction: [Symbol.iterator]] }',
+    CARDS,
+  ],
   ['othello', 'requestMove', undefined, 'undefined', SQUARE],
   ['othello', 'requestMove', 'd3', "'d3'", SQUARE],
   ['othello', 'requestMove', { row: 8, column: 0 }, '{ row: 8, column: 0 }', SQUARE],
@@ -549,7 +620,10 @@ test('a wrong answer is told what was expected', async (t) => {
   const words = standardError(t);
   for (const [game, callback, value, shown, expected] of WRONG) {
     const object = { ...NOTICES, ...QUESTIONS, [callback]: () => value };
-    const client = await serving(t, new Bot('wrong', '1')[game](() => object));
+    const client = await serving(
+      t,
+      new Bot('wrong', '1')[game](() => object),
+    );
     const stream = new Stream(client, GAMES[game]);
     await stream.ready();
     stream.ask(callback, ASKED[callback], { number: 1 });
@@ -560,7 +634,10 @@ test('a wrong answer is told what was expected', async (t) => {
 });
 
 test('a point outside of the board is for the referee to judge', async (t) => {
-  const stream = await asked(t, answering(() => ({ x: -1, y: 9, why: 'lost' })));
+  const stream = await asked(
+    t,
+    answering(() => ({ x: -1, y: 9, why: 'lost' })),
+  );
   const { value } = (await stream.answer()).answer;
   assert.deepEqual([value.x, value.y], [-1, 9]);
 });
@@ -568,8 +645,16 @@ test('a point outside of the board is for the referee to judge', async (t) => {
 test('a stream that begins wrong is refused', async (t) => {
   const client = await serving(t, new Bot('left', '1').connectFour(Leftmost));
   for (const [begin, code, said] of [
-    [(stream) => stream.sendBytes(Uint8Array.of(0xff)), status.INVALID_ARGUMENT, /^not a call of this game: /],
-    [(stream) => stream.ask('start', {}), status.INVALID_ARGUMENT, /: a question without a number$/],
+    [
+      (stream) => stream.sendBytes(Uint8Array.of(0xff)),
+      status.INVALID_ARGUMENT,
+      /^not a call of this game: /,
+    ],
+    [
+      (stream) => stream.ask('start', {}),
+      status.INVALID_ARGUMENT,
+      /: a question without a number$/,
+    ],
     [
       (stream) => stream.ask('getPoint', getPoint(), { number: 0 }),
       status.FAILED_PRECONDITION,
@@ -663,7 +748,11 @@ test('what a bot says of itself has its types', () => {
     [['mine', '1', { maxGames: 1.5 }], TypeError, 'maxGames is 1.5: expected a whole number'],
     [['mine', '1', { maxGames: 0 }], RangeError, 'maxGames is 0: expected 1 or more'],
     [['mine', '1', { canResume: 'yes' }], TypeError, "canResume is 'yes': expected true or false"],
-    [['mine', '1', { max_games: 2 }], TypeError, 'there is no option max_games: expected maxGames or canResume'],
+    [
+      ['mine', '1', { max_games: 2 }],
+      TypeError,
+      'there is no option max_games: expected maxGames or canResume',
+    ],
   ]) {
     assert.throws(() => new Bot(...args), { name: type.name, message: words });
   }
@@ -671,7 +760,8 @@ test('what a bot says of itself has its types', () => {
 
 test('what makes no object is refused at once', async (t) => {
   const bot = new Bot('mine', '1');
-  const message = '{} is no ConnectFourBot: expected a class, or a function that makes the object for one game';
+  const message =
+    '{} is no ConnectFourBot: expected a class, or a function that makes the object for one game';
   assert.throws(() => bot.connectFour({}), { name: 'TypeError', message });
   await serving(t, bot.connectFour(Leftmost));
 });

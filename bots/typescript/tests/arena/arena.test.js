@@ -15,7 +15,10 @@ const arena = path.resolve(process.env.ARENA ?? '');
 
 before(() => {
   const expected = 'expected the path of the program arena, as in ARENA=target/debug/arena';
-  assert.ok(process.env.ARENA && existsSync(arena), `ARENA is "${process.env.ARENA ?? ''}": ${expected}`);
+  assert.ok(
+    process.env.ARENA && existsSync(arena),
+    `ARENA is "${process.env.ARENA ?? ''}": ${expected}`,
+  );
   assert.ok(existsSync(path.join(SAMPLES, 'node_modules')), 'run npm run samples first');
 });
 
@@ -26,7 +29,10 @@ function run(cwd, ...args) {
   const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 300_000 };
   const { status, stdout, stderr } = spawnSync(arena, args, options);
   assert.equal(status, 0, stdout + stderr);
-  return stdout.trim().split('\n').map((line) => JSON.parse(line));
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 }
 
 // The lines of a match in which nobody has committed a foul.
@@ -42,7 +48,10 @@ function match(cwd, game, bots, ...options) {
 for (const name of ['random.js', 'careful.js']) {
   test(`${name} is fit to enter`, (t) => {
     const lines = run(folder(t), 'check', sample(name), '--quick', '--strict', '--format=json');
-    assert.deepEqual(lines.filter(({ type }) => type === 'finding'), []);
+    assert.deepEqual(
+      lines.filter(({ type }) => type === 'finding'),
+      [],
+    );
   });
 }
 
@@ -56,7 +65,13 @@ for (const [game, seats] of Object.entries(SEATS)) {
 
   test(`random is resumed at any question of ${game}`, (t) => {
     const cwd = folder(t);
-    const lines = match(cwd, game, Array(seats).fill(sample('random.js')), '--rounds=1', '--seed=resume');
+    const lines = match(
+      cwd,
+      game,
+      Array(seats).fill(sample('random.js')),
+      '--rounds=1',
+      '--seed=resume',
+    );
     const { record } = lines.find(({ type }) => type === 'game');
     const seat = ['--seat=0', `--bot=${sample('random.js')}`, '--format=json', '--move-limit=20s'];
     const answers = run(cwd, 'replay', 'rerun', record, ...seat).filter(
@@ -64,12 +79,21 @@ for (const [game, seats] of Object.entries(SEATS)) {
     );
     assert.ok(answers.length > 3);
     // It draws the same again.
-    assert.deepEqual(answers.filter(({ foul, same }) => foul || !same), []);
+    assert.deepEqual(
+      answers.filter(({ foul, same }) => foul || !same),
+      [],
+    );
   });
 }
 
 test('careful beats random', (t) => {
-  const lines = match(folder(t), 'connect-four', [sample('careful.js'), 'house:random'], '--rounds=20', '--seed=careful');
+  const lines = match(
+    folder(t),
+    'connect-four',
+    [sample('careful.js'), 'house:random'],
+    '--rounds=20',
+    '--seed=careful',
+  );
   const { rows } = lines.find(({ type }) => type === 'standings');
   const { games, wins } = rows.find(({ bot }) => bot === 'a');
   assert.equal(games, 40);
