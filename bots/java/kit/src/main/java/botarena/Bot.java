@@ -129,7 +129,6 @@ public final class Bot {
      */
     public Serving serve(String address) throws ListenException {
         wasServed = true;
-        WarmUp.run(games.values());
         return Serving.start(address, games.values(), ready.build());
     }
 
@@ -142,7 +141,7 @@ public final class Bot {
     private void sayNeverServed() {
         if (!wasServed) {
             System.err.println(
-                    "Bot(\"" + ready.getBot() + "\", …) was never served: call its main()");
+                    "Bot(\"" + ready.getBot() + "\") was never served: call its main()");
         }
     }
 

@@ -19,6 +19,8 @@ import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /** A bot that is being served. */
 public final class Serving implements AutoCloseable {
@@ -27,7 +29,13 @@ public final class Serving implements AutoCloseable {
 
     private static final Duration CLOSING = Duration.ofSeconds(1);
 
+    // Java drops the settings of a logger that nobody holds.
+    private static final Logger BOOTSTRAP =
+            Logger.getLogger("io.grpc.netty.shaded.io.netty.bootstrap");
+
     static {
+        // It warns at each connection that a Unix socket has no option SO_KEEPALIVE.
+        BOOTSTRAP.setLevel(Level.SEVERE);
         // Sockets are Java's own. Netty would unpack a library into the temporary folder, from
         // where it can't be loaded in many containers.
         System.setProperty("io.grpc.netty.shaded.io.netty.transport.noNative", "true");
@@ -71,6 +79,7 @@ public final class Serving implements AutoCloseable {
         Serving serving = null;
         try {
             address.removeSocket();
+            WarmUp.run(games);
             serving = new Serving(address, games, ready);
             serving.server.start();
             return serving;

@@ -44,11 +44,13 @@ final class WarmUp {
     private static final int GAMES = 20;
     private static final Duration LONGEST = Duration.ofSeconds(2);
 
+    private static final int QUIET_MS = 100;
+
     private WarmUp() {}
 
     static void run(Collection<Session.Served<?>> games) {
         long end = System.nanoTime() + LONGEST.toNanos();
-        EventLoopGroup loop = new DefaultEventLoopGroup(2, new DefaultThreadFactory("warm-up", true));
+        EventLoopGroup loop = new DefaultEventLoopGroup(1, new DefaultThreadFactory("warm-up", true));
         LocalAddress address = new LocalAddress("warm-up");
         Ready ready = Ready.newBuilder().setMaxGames(1).build();
         GameSlots slots = new GameSlots(1);
@@ -87,7 +89,8 @@ final class WarmUp {
         } finally {
             channel.shutdownNow();
             server.shutdownNow();
-            loop.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+            // What closes the connections runs on it: it ends when it has had nothing to do.
+            loop.shutdownGracefully(QUIET_MS, LONGEST.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
