@@ -41,7 +41,7 @@ import java.util.concurrent.TimeUnit;
  * there may be no time for it: a bot can be held still while others move, and its compiler with it.
  */
 final class WarmUp {
-    private static final int GAMES = 20;
+    private static final int GAMES = 5;
     private static final Duration LONGEST = Duration.ofSeconds(2);
 
     private static final int QUIET_MS = 100;
