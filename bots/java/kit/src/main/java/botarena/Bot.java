@@ -104,6 +104,8 @@ public final class Bot {
     public void main() {
         printUtf8();
         CountDownLatch stop = new CountDownLatch(1);
+        // The compiler warns of this class, but a shutdown hook could not end with 0, and would run
+        // beside those of the author.
         for (String name : new String[] {"TERM", "INT"}) {
             Signal.handle(new Signal(name), signal -> stop.countDown());
         }

@@ -6,7 +6,8 @@ import io.grpc.ServerBuilder;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
@@ -45,7 +46,8 @@ public final class Serving implements AutoCloseable {
     private final GameSlots slots;
     private final HealthStatusManager health = new HealthStatusManager();
     private final EventLoopGroup loop =
-            new NioEventLoopGroup(1, new DefaultThreadFactory("arena", true));
+            new MultiThreadIoEventLoopGroup(
+                    1, new DefaultThreadFactory("arena", true), NioIoHandler.newFactory());
     private final Server server;
     private boolean isClosed;
 

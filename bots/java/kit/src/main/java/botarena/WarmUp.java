@@ -22,10 +22,11 @@ import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.local.LocalAddress;
 import io.grpc.netty.shaded.io.netty.channel.local.LocalChannel;
+import io.grpc.netty.shaded.io.netty.channel.local.LocalIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.local.LocalServerChannel;
-import io.grpc.netty.shaded.io.netty.channel.DefaultEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -50,7 +51,9 @@ final class WarmUp {
 
     static void run(Collection<Session.Served<?>> games) {
         long end = System.nanoTime() + LONGEST.toNanos();
-        EventLoopGroup loop = new DefaultEventLoopGroup(1, new DefaultThreadFactory("warm-up", true));
+        EventLoopGroup loop =
+                new MultiThreadIoEventLoopGroup(
+                        1, new DefaultThreadFactory("warm-up", true), LocalIoHandler.newFactory());
         LocalAddress address = new LocalAddress("warm-up");
         Ready ready = Ready.newBuilder().setMaxGames(1).build();
         GameSlots slots = new GameSlots(1);

@@ -26,7 +26,8 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
@@ -49,7 +50,8 @@ final class Referee implements AutoCloseable {
     static final long LONG = 30;
 
     private static final EventLoopGroup LOOP =
-            new NioEventLoopGroup(1, new DefaultThreadFactory("referee", true));
+            new MultiThreadIoEventLoopGroup(
+                    1, new DefaultThreadFactory("referee", true), NioIoHandler.newFactory());
 
     final ManagedChannel channel;
     private final Serving serving;
