@@ -111,8 +111,7 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) memory_mib: Option<u64>,
     pub(crate) concurrency: Option<usize>,
-    /// Set-ups of the deals, in turn.
-    /// Empty where none is named.
+    /// Set-ups of the deals, in turn. Empty where none is named.
     pub(crate) setups: Vec<serde_json::Value>,
     pub(crate) records: RecordArgs,
     /// Arguments of the launchers of bots.
@@ -243,11 +242,11 @@ impl Settings {
         seatings: Seatings,
         sprt: Option<Sprt>,
     ) -> anyhow::Result<Plan> {
-        // A match is played to its end whatever a bot does; a test needs bots that play.
         let setups = match &self.setups[..] {
             [] => vec![usual_setup(self.kind, &bots)?],
             named => named.to_vec(),
         };
+        // A match is played to its end whatever a bot does; a test needs bots that play.
         let never = SetAsideRule {
             starts: u32::MAX,
             fouls: u32::MAX,

@@ -136,7 +136,7 @@ impl Settings {
     /// The set-up that a bot needs, where one does.
     pub(super) fn usual_setup(&self) -> Option<&'static str> {
         match &self.others {
-            Others::Bots(bots) => bots.iter().find_map(|bot| bot.launcher().usual_setup()),
+            Others::Bots(bots) => Entry::usual_setup(bots),
             Others::People => None,
         }
     }

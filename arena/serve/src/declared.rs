@@ -134,8 +134,8 @@ impl Declared {
         Ok(seen)
     }
 
-    /// The first files by name, one more than are looked at. In the folder of a ConfigMap each is a link, and what is hidden is not
-    /// meant.
+    /// The first files by name, one more than are looked at. In the folder of a ConfigMap each is a
+    /// link, and what is hidden is not meant.
     fn files(&self) -> io::Result<BTreeMap<String, PathBuf>> {
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(&self.folder)? {

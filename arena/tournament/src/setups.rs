@@ -83,8 +83,7 @@ impl Setups {
 ///
 /// The game has no such set-up.
 pub fn usual_setup(kind: &dyn GameKind, bots: &[Entry]) -> Result<serde_json::Value, SetupError> {
-    let needed = bots.iter().find_map(|bot| bot.launcher().usual_setup());
-    match needed {
+    match Entry::usual_setup(bots) {
         Some(line) => kind.opening(line),
         None => kind.setup(&serde_json::Value::Null),
     }

@@ -46,6 +46,12 @@ pub enum EntryError {
 }
 
 impl Entry {
+    /// The set-up that the first of these bots needs that needs one, in the notation of its game.
+    #[must_use]
+    pub fn usual_setup(bots: &[Self]) -> Option<&'static str> {
+        bots.iter().find_map(|bot| bot.launcher().usual_setup())
+    }
+
     /// Reads `NAME=SPEC`, or a SPEC that names itself.
     ///
     /// # Errors

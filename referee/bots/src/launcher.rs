@@ -10,7 +10,7 @@ use std::{
 use referee::{Address, BotContainer};
 use referee_core::GameInfo;
 
-use crate::{address, archive::ArchiveHash, command, identity_of_file, packed};
+use crate::{address, archive::ArchiveHash, command, identity_of_file, packed, packed::PACKABLE};
 
 /// One bot, as its SPEC says it: how it is started or reached. There is one
 /// implementation for each kind of bot.
@@ -118,7 +118,7 @@ pub trait Launcher: fmt::Debug + Send + Sync {
     ///
     /// Why not.
     fn check_packed(&self) -> Result<(), String> {
-        Err("it can't be in an archive: expected exec:COMMAND, stdio:COMMAND, gtp:COMMAND, kaggle:FILE.py or strategy:FILE.so".to_owned())
+        Err(format!("it can't be in an archive: expected {PACKABLE}"))
     }
 
     /// The file that decides how it plays, where there is one such file. Relative paths are

@@ -18,6 +18,9 @@ use crate::{
 };
 
 const PREFIX: &str = "packed:";
+/// The SPECs of bots that can be in an archive, for error messages.
+pub(crate) const PACKABLE: &str =
+    "exec:COMMAND, stdio:COMMAND, gtp:COMMAND, kaggle:FILE.py or strategy:FILE.so";
 const NEEDS: &str = "?needs=";
 /// The most labels of one bot.
 const MOST_NEEDS: usize = 32;
@@ -111,9 +114,7 @@ impl PackedSpec {
     fn read_inner(&self, schemes: &Schemes) -> Result<Arc<dyn Launcher>, String> {
         let refused = |why: &str| format!("{self}: {why}");
         let Some((scheme, rest)) = schemes.find(&self.inner) else {
-            return Err(refused(
-                "expected exec:COMMAND, stdio:COMMAND, gtp:COMMAND, kaggle:FILE.py or strategy:FILE.so after the archive",
-            ));
+            return Err(refused(&format!("expected {PACKABLE} after the archive")));
         };
         let inner = (scheme.read)(&self.inner, rest)?;
         inner.check_packed().map_err(|why| refused(&why))?;

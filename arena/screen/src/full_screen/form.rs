@@ -195,11 +195,9 @@ impl<'a> SettingsForm<'a> {
         field.error.clear();
         // A setting can be written in several ways, and can change what the others are.
         let here = field.setting.name.clone();
-        let (wrong, _): (Vec<_>, Vec<_>) = std::mem::take(&mut self.fields)
+        let mut wrong: BTreeMap<String, FormField> = std::mem::take(&mut self.fields)
             .into_iter()
-            .partition(|field| !field.error.is_empty());
-        let mut wrong: BTreeMap<String, FormField> = wrong
-            .into_iter()
+            .filter(|field| !field.error.is_empty())
             .map(|field| (field.setting.name.clone(), field))
             .collect();
         let fields = self.settings.all()?.into_iter().map(|setting| {

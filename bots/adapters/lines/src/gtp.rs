@@ -179,11 +179,11 @@ impl Engine<'_> {
     async fn begin(&mut self, seconds: Option<u32>) -> Result<(), Status> {
         // One that plays Othello alone may not know it.
         let is_known = self.ask("boardsize 8").await?.is_ok();
-        if !is_known && self.ask("clear_board").await?.is_err() {
+        if self.ask("clear_board").await?.is_err() {
             // One that takes the number for the command knows none.
-            self.memory.is_plain = true;
+            self.memory.is_plain = !is_known;
+            self.command("clear_board").await?;
         }
-        self.command("clear_board").await?;
         self.memory.position = Some(OthelloPosition::BEGINNING);
         if let Some(seconds) = seconds {
             // What it takes for the main time is a move's, too.

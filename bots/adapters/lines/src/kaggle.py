@@ -3,6 +3,8 @@ configuration that returns a column. Reads and writes lines of JSON (docs/stdio.
 
 Arguments: the agent's file, and the name of its function; by default the last thing in the
 file that can be called is the agent, as on Kaggle. One process plays one game.
+
+The text of bots/python/src/bot_arena/_connectx.py stands before this one: Struct, ask.
 """
 
 import json
@@ -12,18 +14,6 @@ import random
 import sys
 import traceback
 import types
-
-
-class Struct(dict):
-    """What an agent is told: observation.board is observation["board"]."""
-
-    def __getattr__(self, name):
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    __setattr__ = dict.__setitem__
 
 
 def give_up(words):
@@ -76,37 +66,6 @@ def load(path, function):
     return agents[-1]
 
 
-def column(path, agent, start, call):
-    """The column that the agent plays."""
-    mark = start["seat"] + 1
-    marks = (0, 3 - mark, mark)
-    board = [marks[cell] for cell in call["board"]]
-    observation = Struct(
-        board=board,
-        mark=mark,
-        step=len(board) - board.count(0),
-        # A question has its limit, and no more time besides.
-        remainingOverageTime=0,
-    )
-    configuration = Struct(
-        rows=call["m"],
-        columns=call["n"],
-        inarow=4,
-        timeout=call["limit"],
-        actTimeout=call["limit"],
-        # What else Kaggle says, with its values; nothing here goes by it.
-        episodeSteps=1000,
-        runTimeout=1200,
-        agentTimeout=60,
-    )
-    arguments = (observation, configuration)
-    code = getattr(agent, "__code__", None)
-    if isinstance(code, types.CodeType):
-        # Some take no configuration.
-        arguments = arguments[: code.co_argcount]
-    return guarded(path, agent, lambda: agent(*arguments))
-
-
 def main():
     path = sys.argv[1]
     function = sys.argv[2] if len(sys.argv) > 2 else None
@@ -140,7 +99,10 @@ def main():
             name = os.path.splitext(os.path.basename(path))[0]
             answer({"ready": {"bot": name}})
         elif call["call"] == "get_point":
-            played = column(path, agent, start, call)
+            size, limit = (call["m"], call["n"]), call["limit"]
+            played = guarded(
+                path, agent, lambda: ask(agent, start["seat"], size, call["board"], limit)
+            )
             top = call["top"]
             try:
                 at = operator.index(played)

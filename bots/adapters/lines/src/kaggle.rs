@@ -8,11 +8,16 @@ use referee_games::connect_four::ConnectFour;
 
 use crate::{
     LineDialect, LineSpec, LineSpecError, ProgramCommand,
-    spec::{number, split_parameters},
+    spec::{number, split_parameters, with_parameters},
 };
 
-/// The script; its arguments are the agent's file and the name of its function.
-const SCRIPT: &str = include_str!("kaggle.py");
+/// The script; its arguments are the agent's file and the name of its function. What an agent is
+/// told, the kit for Python says too.
+const SCRIPT: &str = concat!(
+    include_str!("../../../python/src/bot_arena/_connectx.py"),
+    "\n\n",
+    include_str!("kaggle.py"),
+);
 
 /// An agent of Kaggle's ConnectX.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,19 +69,12 @@ impl KaggleSpec {
     /// The same agent in another file, as it is read.
     #[must_use]
     pub fn in_file(&self, file: &str) -> String {
-        let mut parameters = Vec::new();
-        parameters.extend(
-            self.function
-                .as_ref()
-                .map(|name| format!("function={name}")),
-        );
+        let function = self.function.iter();
+        let mut parameters: Vec<String> = function.map(|name| format!("function={name}")).collect();
         if self.max_games != NonZeroU32::MIN {
             parameters.push(format!("max-games={}", self.max_games));
         }
-        match parameters.is_empty() {
-            true => file.to_owned(),
-            false => format!("{file}?{}", parameters.join("&")),
-        }
+        with_parameters(file.to_owned(), &parameters)
     }
 
     /// The program that reads and writes lines for it.

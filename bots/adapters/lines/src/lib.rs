@@ -2,9 +2,9 @@
 //!
 //! Each dialect is a bot: JSON one of every game, GTP one of Othello. A program is started for a game
 //! and killed after it, unless it is one that plays many games in turn. An agent of Kaggle's is
-//! played by a script that reads and writes lines. There is no clock here but one: shortly before a question's limit
-//! a program is looked at that has not answered. The referee judges; a game whose stream is
-//! cancelled is dropped, and its program is killed with it.
+//! played by a script that reads and writes lines. There is no clock here but one: shortly before a
+//! question's limit a program is looked at that has not answered. The referee judges; a game whose
+//! stream is cancelled is dropped, and its program is killed with it.
 
 mod gtp;
 mod json;

@@ -142,10 +142,7 @@ impl LineSpec {
             parameters.extend(setup.as_ref().map(|setup| format!("setup={setup}")));
         }
         let dialect = self.dialect.name();
-        Some(match parameters.is_empty() {
-            true => format!("{dialect}:{command}"),
-            false => format!("{dialect}:{command}?{}", parameters.join("&")),
-        })
+        Some(with_parameters(format!("{dialect}:{command}"), &parameters))
     }
 
     /// The words of the adapter's command line: the dialect, its options, `--` and the command.
@@ -188,6 +185,14 @@ pub(crate) fn split_parameters(
     {
         true => (first, parameters),
         false => (text, Vec::new()),
+    }
+}
+
+/// What [`split_parameters`] takes apart.
+pub(crate) fn with_parameters(first: String, parameters: &[String]) -> String {
+    match parameters.is_empty() {
+        true => first,
+        false => format!("{first}?{}", parameters.join("&")),
     }
 }
 

@@ -6,14 +6,14 @@ SPEC is `kaggle:submission.py`.
 from __future__ import annotations
 
 import dataclasses
-import types
 from collections.abc import Callable
 from operator import index
 from typing import Any
 
 import grpc
 
-from bot_arena import connect_four
+from bot_arena import _connectx, connect_four
+from bot_arena._connectx import Struct as Struct
 from bot_arena._proto.games.connect_four.v1 import connect_four_pb2 as proto
 from bot_arena.bot import Bot
 from bot_arena.connect_four import ConnectFourBot, GetPoint, Point
@@ -24,23 +24,6 @@ Function = Callable[..., Any]
 
 USUAL_SETUP = "6x7"
 """The board on Kaggle, as a set-up."""
-# How many stones in a line win.
-_IN_A_ROW = 4
-# What else Kaggle's configuration has, with its values there; nothing here goes by it.
-_OTHERS = {"episodeSteps": 1000, "runTimeout": 1200, "agentTimeout": 60}
-
-
-class Struct(dict[str, Any]):
-    """What an agent is told: `observation.board` is `observation["board"]`."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self[name] = value
 
 
 def kaggle_bot(agent: Function) -> Bot:
@@ -60,25 +43,8 @@ class _Kaggle(ConnectFourBot):
         self._agent = agent
 
     def get_point(self, ask: GetPoint) -> Point:
-        mark = self.start.seat + 1
-        marks = (0, 3 - mark, mark)
-        board = [marks[cell] for cell in ask.board]
-        observation = Struct(
-            board=board,
-            mark=mark,
-            step=len(board) - board.count(0),
-            # A question has its limit, and no more time besides.
-            remainingOverageTime=0,
-        )
-        configuration = Struct(
-            rows=ask.m,
-            columns=ask.n,
-            inarow=_IN_A_ROW,
-            timeout=ask.limit,
-            actTimeout=ask.limit,
-            **_OTHERS,
-        )
-        answer = self._agent(*(observation, configuration)[: _parameters(self._agent)])
+        size = (ask.m, ask.n)
+        answer = _connectx.ask(self._agent, self.start.seat, size, ask.board, ask.limit)
         try:
             column = index(answer)
         except TypeError:
@@ -97,9 +63,3 @@ async def _begin(call: proto.ConnectFourCall, invoke: Invoke) -> None:
 
 
 _GAME = dataclasses.replace(connect_four.GAME, begin=_begin)
-
-
-def _parameters(agent: Function) -> int | None:
-    """How many arguments it takes, where it says so: some agents want no configuration."""
-    code = getattr(agent, "__code__", None)
-    return code.co_argcount if isinstance(code, types.CodeType) else None
