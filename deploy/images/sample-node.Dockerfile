@@ -6,7 +6,7 @@ FROM ${BASE}
 ARG VERSION
 ARG REVISION
 LABEL org.opencontainers.image.title="sample-node" \
-      org.opencontainers.image.description="A bot in Node without a kit: it plays at random" \
+      org.opencontainers.image.description="A bot in JavaScript with the kit: it plays at random" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"

@@ -39,7 +39,7 @@ enum Content {
     Cpp(&'static str),
     /// The Python sample in this file, its kit and what that needs, on an image with Python.
     Python(&'static str),
-    /// The Node sample in this file and what it needs, on an image with Node.
+    /// The sample in JavaScript in this file, its kit and what that needs, on an image with Node.
     Node(&'static str),
     /// A program of Debian, which the Dockerfile installs, on an image of Debian.
     Debian(Files),

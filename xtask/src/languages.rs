@@ -7,7 +7,10 @@ use std::{
     process::Command,
 };
 
-use crate::shell::{Result, command, root, stream, succeeds, target_dir};
+use crate::{
+    shell::{Result, command, root, stream, succeeds, target_dir},
+    tools,
+};
 
 /// Variable by which the tests of `arena` find what this builds.
 pub(crate) const VARIABLE: &str = "ARENA_TEST_LANGUAGES";
@@ -27,6 +30,15 @@ libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libgtest-
 const ABSENT_PYTHON: &str = "\
 The Python kit needs Python 3.10 or later with venv (Debian: python3-venv).";
 
+const ABSENT_NODE: &str = "\
+The TypeScript kit needs Node 18 or later and npm (Debian: nodejs npm).";
+
+const ABSENT_JAVA: &str = "\
+The Java kit needs Java 17 or later and Maven (Debian: openjdk-17-jdk-headless maven).";
+
+/// The samples of each kit.
+const SAMPLES: [&str; 2] = ["random", "careful"];
+
 /// The folder of all that is built here.
 pub(crate) fn folder() -> PathBuf {
     target_dir().join("languages")
@@ -40,7 +52,19 @@ pub(crate) fn test(arena: &Path) -> Result {
     let cpp = cpp("cpp", TESTED, Some(arena), &[])?;
     stream(&mut ctest(&cpp))?;
     let scratch = Scratch::new()?;
-    stream(pytest(&scratch)?.env(ARENA, arena))
+    stream(pytest(&scratch)?.env(ARENA, arena))?;
+    typescript()?;
+    stream(&mut npm("test"))?;
+    stream(npm("run test:arena").env(ARENA, arena))?;
+    java(&["-q", "verify"])?;
+    go()?;
+    let python = python()?;
+    stream(&mut go_kit("vet ./...")?)?;
+    stream(
+        go_kit("test -count=1 ./...")?
+            .env(ARENA, arena)
+            .env("ARENA_PYTHON", python),
+    )
 }
 
 /// Tests each kit by itself, without an arena.
@@ -52,6 +76,67 @@ pub(crate) fn units(arena: &Path) -> Result {
     stream(pytest(&scratch)?.args(["-m", "not arena"]))?;
     let cpp = cpp("cpp", TESTED, Some(arena), &["--target", "kit_test"])?;
     stream(ctest(&cpp).args(["--tests-regex", r"^Kit\."]))
+}
+
+fn npm(words: &str) -> Command {
+    let mut npm = command("npm");
+    npm.args(words.split(' '))
+        .args(["--no-audit", "--no-fund", "--loglevel=error"])
+        .current_dir(root().join("bots/typescript"));
+    npm
+}
+
+/// Builds the kit for TypeScript where its sources are, and installs it beside its samples, as
+/// an author's bot has it.
+///
+/// # Errors
+/// npm is not there, or something can't be built.
+pub(crate) fn typescript() -> Result {
+    stream(&mut npm("ci")).map_err(|error| format!("{error}\n{ABSENT_NODE}"))?;
+    stream(&mut npm("run build"))?;
+    stream(&mut npm("run samples"))
+}
+
+/// Builds the kit for Java and its samples, each to a file of its own below [`folder`], by these
+/// words for Maven.
+///
+/// # Errors
+/// Maven is not there, or something can't be built, or a test fails.
+fn java(words: &[&str]) -> Result {
+    let kit = root().join("bots/java");
+    let mut maven = command("mvn");
+    maven
+        .args(["-B", "-f"])
+        .arg(kit.join("pom.xml"))
+        .args(words);
+    stream(&mut maven).map_err(|error| format!("{error}\n{ABSENT_JAVA}"))?;
+    let jars = folder().join("java");
+    fs::create_dir_all(&jars)?;
+    for sample in SAMPLES {
+        let jar = format!("{sample}.jar");
+        fs::copy(
+            kit.join("samples").join(sample).join("target").join(&jar),
+            jars.join(&jar),
+        )?;
+    }
+    Ok(())
+}
+
+fn go_kit(words: &str) -> Result<Command> {
+    let mut go = command(tools::go()?);
+    go.args(words.split(' '))
+        .current_dir(root().join("bots/go"));
+    Ok(go)
+}
+
+/// Builds the samples in Go, below [`folder`].
+///
+/// # Errors
+/// Go is not there, or something can't be built.
+fn go() -> Result {
+    let programs = folder().join("go");
+    fs::create_dir_all(&programs)?;
+    stream(go_kit("build -o")?.arg(&programs).arg("./samples/..."))
 }
 
 fn ctest(build: &Path) -> Command {
@@ -109,6 +194,9 @@ impl Drop for Scratch {
 /// A kit can't be built.
 pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     let python = python()?;
+    typescript()?;
+    java(&["-q", "package", "-DskipTests"])?;
+    go()?;
     let cpp = cpp("cpp-release", "Release", None, &[])?;
     let samples = root().join("bots/python/samples");
     let lines = root().join("bots/adapters/lines/samples");
@@ -121,12 +209,18 @@ pub(crate) fn random_samples(rust: &Path) -> Result<String> {
             .arg(lines.join("random_bot.c")),
     )?;
     let (rust, python, cpp) = (rust.display(), python.display(), cpp.display());
+    let typescript = root().join("bots/typescript/samples");
+    let (typescript, built) = (typescript.display(), folder());
+    let built = built.display();
     let (samples, lines, c) = (samples.display(), lines.display(), c.display());
     Ok(format!(
         "Rust='{rust}/random'\n\
          C++='{cpp}/cpp/random'\n\
          Python, asyncio='{python}' '{samples}/random_async.py'\n\
          Python, threads='{python}' '{samples}/random_bot.py'\n\
+         JavaScript=node '{typescript}/random.js'\n\
+         Java=java -jar '{built}/java/random.jar'\n\
+         Go='{built}/go/random'\n\
          C, lines of JSON='{rust}/adapter' stdio '{c}'\n\
          Python, lines of JSON='{rust}/adapter' stdio '{python}' '{lines}/random_bot.py'"
     ))

@@ -56,11 +56,14 @@ pub(crate) const BUILD: &[Need] = &[
 /// The needs of the other tests.
 #[rustfmt::skip]
 pub(crate) const TESTS: &[Need] = &[
-    // It compiles what checks the workflows of GitHub.
+    // It compiles the Go kit, and what checks the workflows of GitHub.
     programs(&["go"], &["golang-go"]),
-    // The sample in Node, and the rules that the page is tested by.
+    // The TypeScript kit, and the rules that the page is tested by.
     programs(&["node"], &["nodejs"]),
     programs(&["npm"], &["npm"]),
+    // The Java kit.
+    programs(&["java", "javac"], &["openjdk-17-jdk-headless"]),
+    programs(&["mvn"], &["maven"]),
     // What a runtime finds in a sandbox is tested with it.
     programs(&["ruby"], &["ruby"]),
     programs(&["lua5.4"], &["lua5.4"]),

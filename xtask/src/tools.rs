@@ -15,6 +15,9 @@ const BUF: &str = "1.75.0";
 /// The newest one that Debian 12's Go compiles.
 const ACTIONLINT: &str = "v1.7.7";
 
+/// What the Go kit is built with where the Go of this machine can't get it itself.
+const GO: &str = "go1.24.9";
+
 /// The Python packages that compute anew what the ladder's statistics say.
 const PEERS: [&str; 4] = [
     "numpy==2.4.6",
@@ -73,6 +76,46 @@ fn cargo_tool(name: &str, version: &str, options: &str) -> Result<PathBuf> {
         )?;
     }
     Ok(program)
+}
+
+/// The Go of this machine if it is new enough for the kit, else one that it gets as a module of
+/// its own project: Debian 12 has 1.19.
+///
+/// # Errors
+/// There is no Go, or the newer one can't be got.
+pub(crate) fn go() -> Result<PathBuf> {
+    let version = capture(command("go").args(["env", "GOVERSION"]))
+        .map_err(|error| format!("{error}\nThe Go kit needs Go (Debian: golang-go)"))?;
+    let minor = version.trim().trim_start_matches("go1.");
+    let minor = minor.split('.').next().and_then(|minor| minor.parse().ok());
+    if minor.is_some_and(|minor: u32| minor >= 21) {
+        // It gets by itself what a module asks for.
+        return Ok("go".into());
+    }
+    let architecture = capture(command("go").args(["env", "GOOS", "GOARCH"]))?;
+    let architecture = architecture.trim().replace('\n', "-");
+    let module = format!("golang.org/toolchain@v0.0.1-{GO}.{architecture}");
+    let got = capture(
+        command("go")
+            .args(["mod", "download", "-json", &module])
+            // The sums of toolchains are checked by newer versions alone.
+            .env("GONOSUMDB", "golang.org/toolchain")
+            .env("GOFLAGS", "-modcacherw")
+            .env("GOMODCACHE", dir()?.join("go")),
+    )?;
+    let folder = got.lines().find_map(|line| {
+        let value = line.trim().strip_prefix("\"Dir\": \"")?;
+        value.trim_end_matches(',').strip_suffix('"')
+    });
+    let folder = PathBuf::from(folder.ok_or_else(|| format!("go mod download said {got}"))?);
+    // A module's files can't be run.
+    stream(
+        command("chmod")
+            .args(["-R", "a+x"])
+            .arg(folder.join("bin"))
+            .arg(folder.join("pkg/tool")),
+    )?;
+    Ok(folder.join("bin/go"))
 }
 
 /// The path of actionlint, which checks GitHub's workflows, installed if need be.

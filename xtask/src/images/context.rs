@@ -1,10 +1,6 @@
 //! The context from which an engine builds an image: a Dockerfile and the archive of its files.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use super::{
     Content, Image,
@@ -19,8 +15,6 @@ use crate::{
     languages,
     shell::{Result, root},
 };
-
-const PROTOS: &str = "opt/bot/proto";
 
 /// The folder in which the context of an image is written.
 ///
@@ -118,10 +112,15 @@ fn files(image: &Image, build: Build<'_>, source: &Source) -> Result<(Rootfs, BT
             Ok((files, pip::packages(&site)?))
         }
         Content::Node(sample) => {
+            if build.profile != TESTS {
+                languages::typescript()?;
+            }
             let mut files = Rootfs::default();
-            files.tree("opt/bot/node_modules", &npm::install()?, &npm::is_needed)?;
-            files.file(&format!("opt/bot/{sample}"), &npm::sample().join(sample))?;
-            files.tree(PROTOS, &root().join("proto"), &is_proto)?;
+            let packages = npm::sample().join("node_modules");
+            files.tree("opt/bot/node_modules", &packages, &npm::is_needed)?;
+            for name in [sample, "package.json"] {
+                files.file(&format!("opt/bot/{name}"), &npm::sample().join(name))?;
+            }
             Ok((files, npm::packages()?))
         }
         Content::Debian(added) => {
@@ -140,17 +139,6 @@ fn files(image: &Image, build: Build<'_>, source: &Source) -> Result<(Rootfs, BT
             Ok((files, BTreeSet::new()))
         }
     }
-}
-
-/// True if this is a folder of .proto files, or one of them.
-fn is_proto(path: &str) -> bool {
-    Path::new(path).extension().map_or_else(
-        || {
-            path.starts_with(&format!("{PROTOS}/arena"))
-                || path.starts_with(&format!("{PROTOS}/games"))
-        },
-        |end| end == "proto",
-    )
 }
 
 /// A Dockerfile with our version and the commit, so that the context by itself is enough.
@@ -186,13 +174,5 @@ mod tests {
             assert!(filled.contains("\nUSER 10001:10001\n"), "{filled}");
             assert_eq!(filled.contains("FROM scratch"), !image.content.has_base());
         }
-    }
-
-    #[test]
-    fn only_proto_files_are_taken() {
-        assert!(is_proto("opt/bot/proto/games"));
-        assert!(is_proto("opt/bot/proto/games/othello/v1/othello.proto"));
-        assert!(!is_proto("opt/bot/proto/src"));
-        assert!(!is_proto("opt/bot/proto/build.rs"));
     }
 }

@@ -1,4 +1,4 @@
-//! The packages that the Node sample needs, as npm installs them by its lock file.
+//! The packages that the sample in JavaScript needs, by its lock file.
 
 use std::{
     collections::BTreeSet,
@@ -9,33 +9,12 @@ use std::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::Value;
 
-use super::{folder, sbom::Package};
-use crate::shell::{Result, command, root, stream};
-
-const ABSENT: &str = "\
-The Node sample needs Node 18 or later and npm (Debian: apt-get install nodejs npm).";
+use super::sbom::Package;
+use crate::shell::{Result, root};
 
 /// The folder of the sample.
 pub(super) fn sample() -> PathBuf {
-    root().join("bots/node")
-}
-
-/// Installs the packages and says where their folder is.
-///
-/// # Errors
-/// npm is not there or fails.
-pub(super) fn install() -> Result<PathBuf> {
-    let folder = folder().join("npm");
-    // As the lock file says, and nothing that was there before.
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder)?;
-    for file in ["package.json", "package-lock.json"] {
-        fs::copy(sample().join(file), folder.join(file))?;
-    }
-    let words = "ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error";
-    stream(command("npm").args(words.split(' ')).current_dir(&folder))
-        .map_err(|error| format!("{error}\n{ABSENT}"))?;
-    Ok(folder.join("node_modules"))
+    root().join("bots/typescript/samples")
 }
 
 /// True if a file is needed when the program runs.

@@ -57,7 +57,7 @@ fn arena() -> Arena {
 }
 
 /// The files that an image adds to its base, in a folder of the arena's.
-fn files_of(arena: &Arena, image: &str) -> PathBuf {
+pub(crate) fn files_of(arena: &Arena, image: &str) -> PathBuf {
     let folder = arena.path(&format!("files-{image}"));
     if folder.exists() {
         return folder;
@@ -78,9 +78,8 @@ fn files_of(arena: &Arena, image: &str) -> PathBuf {
 
 /// The Node sample as a process.
 fn node(arena: &Arena) -> String {
-    let bot = files_of(arena, "sample-node").join("opt/bot");
-    let (script, proto) = (bot.join("random.js"), bot.join("proto"));
-    format!("exec:node '{}' '{}'", script.display(), proto.display())
+    let script = files_of(arena, "sample-node").join("opt/bot/random.js");
+    format!("exec:node '{}'", script.display())
 }
 
 /// The sample of a language as a process: the same program as in its image.

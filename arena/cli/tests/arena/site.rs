@@ -16,8 +16,6 @@ pub(crate) struct Site {
     port: u16,
     /// Location of its store, if it is not a file in its folder.
     store: Option<String>,
-    /// Path on which its programs look for others, if not ours.
-    pub(crate) path: Option<String>,
     /// The server and the workers, each with how it is started.
     pub(crate) processes: Vec<Process>,
 }
@@ -56,7 +54,6 @@ impl Site {
             arena,
             port: free_address().port(),
             store,
-            path: None,
             processes: Vec::new(),
         }
     }
@@ -106,9 +103,6 @@ impl Site {
         command.env("ARENA_CACHE", self.arena.path("cache"));
         if let Some(store) = &self.store {
             command.env("ARENA_STORE", store);
-        }
-        if let Some(path) = &self.path {
-            command.env("PATH", path);
         }
         command
     }

@@ -47,6 +47,7 @@ mod languages {
     use serde_json::Value;
 
     use super::*;
+    use crate::images::files_of;
 
     fn built() -> PathBuf {
         let folder = env::var_os("ARENA_TEST_LANGUAGES").expect(
@@ -56,9 +57,10 @@ mod languages {
         folder.into()
     }
 
-    fn copy(from: &Path, to: PathBuf) {
-        let copied = fs::copy(from, to);
-        copied.unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    /// Copies a file, or a folder with all in it.
+    fn copy(from: &Path, to: &Path) {
+        let mut copy = Command::new("cp");
+        assert!(copy.arg("-R").arg(from).arg(to).status().unwrap().success());
     }
 
     /// Registers the sample that thinks, in every language, and removes all of its files.
@@ -71,11 +73,23 @@ mod languages {
             folder
         };
         let rust = Path::new(env!("CARGO_BIN_EXE_arena")).with_file_name("examples");
-        copy(&rust.join("careful"), folder("rust").join("bot"));
-        copy(&built().join("cpp/cpp/careful"), folder("cpp").join("bot"));
+        copy(&rust.join("careful"), &folder("rust").join("bot"));
+        copy(&built().join("cpp/cpp/careful"), &folder("cpp").join("bot"));
+        copy(&built().join("go/careful"), &folder("go").join("bot"));
+        copy(&built().join("java/careful.jar"), &folder("java"));
         for file in ["careful.py", "thinking.py"] {
-            let samples = root.join("bots/python/samples");
-            copy(&samples.join(file), folder("python").join(file));
+            copy(
+                &root.join("bots/python/samples").join(file),
+                &folder("python"),
+            );
+        }
+        // As `pip install --target` lays it.
+        let packages = files_of(&site.arena, "sample-python").join("opt/bot/site-packages/.");
+        copy(&packages, &folder("python"));
+        // As `npm ci` has installed it.
+        for file in ["careful.js", "package.json", "node_modules"] {
+            let samples = root.join("bots/typescript/samples");
+            copy(&samples.join(file), &folder("typescript"));
         }
         let compiled = Command::new("g++")
             .args(["-shared", "-fPIC", "-O2", "-o"])
@@ -87,7 +101,13 @@ mod languages {
         for (name, words) in [
             ("rust", "--dir bots/rust --run ./bot"),
             ("cpp", "--dir bots/cpp --run ./bot"),
+            ("go", "--dir bots/go --run ./bot"),
+            ("java", "--dir bots/java --run 'java -jar careful.jar'"),
             ("python", "--dir bots/python --run 'python3 careful.py'"),
+            (
+                "typescript",
+                "--dir bots/typescript --run 'node careful.js'",
+            ),
             ("strategy", "--pack --bot strategy:bots/strategy/careful.so"),
         ] {
             site.run(&format!("bots add {name} {words} --game connect-four"));
@@ -100,11 +120,16 @@ mod languages {
     #[test]
     fn bots_of_every_language_travel_to_a_worker_that_has_never_seen_them() {
         let mut site = Site::new();
-        let python = built().join("python/bin");
-        let path = env::var("PATH").unwrap();
-        site.path = Some(format!("{}:{path}", python.display()));
         register_samples(&site);
-        let names = ["rust", "cpp", "python", "strategy"];
+        let names = [
+            "rust",
+            "cpp",
+            "go",
+            "java",
+            "python",
+            "typescript",
+            "strategy",
+        ];
         site.cup("cup.toml", "connect-four", "deals = 1", &names);
         site.run("tournament submit cup.toml --seed 2");
         site.serve("--open --concurrency 0 --replay all");
@@ -118,7 +143,7 @@ mod languages {
         site.wait_for("cup", "over");
 
         let verified = site.run("tournament verify cup");
-        assert!(verified.contains("proved, 12 games"), "{verified}");
+        assert!(verified.contains("proved, 42 games"), "{verified}");
         let export = events(&site.run("tournament export cup"));
         for game in of_type(&export, "game") {
             assert_eq!(game["fouls"], serde_json::json!([]), "{game}");
@@ -128,12 +153,12 @@ mod languages {
         let bots = events(&site.run("bots list --format json"));
         let hash = |bot: &Value| bot["archive"]["hash"].as_str().unwrap().to_owned();
         let hashes: BTreeSet<String> = bots.iter().map(hash).collect();
-        assert_eq!(hashes.len(), 4);
+        assert_eq!(hashes.len(), names.len());
         let text = site.run("tournament export cup");
         for hash in &hashes {
-            // Six games each.
+            // Twelve games each.
             assert!(
-                text.matches(&format!("sha256:{hash}")).count() >= 6,
+                text.matches(&format!("sha256:{hash}")).count() >= 12,
                 "{hash}"
             );
             assert!(far.path().join("cache").join(hash).exists(), "{hash}");

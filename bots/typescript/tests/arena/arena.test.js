@@ -1,0 +1,101 @@
+// The samples against the arena's own bots. The environment variable ARENA is the program that
+// plays the matches; `npm run samples` has installed the samples.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { folder } from '../harness.js';
+
+const SAMPLES = fileURLToPath(new URL('../../samples', import.meta.url));
+const SEATS = { 'connect-four': 2, othello: 2, mahjong: 2, 'big-two': 4 };
+const arena = path.resolve(process.env.ARENA ?? '');
+
+before(() => {
+  const expected = 'expected the path of the program arena, as in ARENA=target/debug/arena';
+  assert.ok(
+    process.env.ARENA && existsSync(arena),
+    `ARENA is "${process.env.ARENA ?? ''}": ${expected}`,
+  );
+  assert.ok(existsSync(path.join(SAMPLES, 'node_modules')), 'run npm run samples first');
+});
+
+const sample = (name) => `exec:'${process.execPath}' '${path.join(SAMPLES, name)}'`;
+
+// The lines of JSON that the arena prints.
+function run(cwd, ...args) {
+  const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 300_000 };
+  const { status, stdout, stderr } = spawnSync(arena, args, options);
+  assert.equal(status, 0, stdout + stderr);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+// The lines of a match in which nobody has committed a foul.
+function match(cwd, game, bots, ...options) {
+  const named = bots.map((bot, seat) => `--bot=${'abcd'[seat]}=${bot}`);
+  const limits = ['--move-limit=20s', '--start-limit=60s', '--format=json', '--records=records'];
+  const lines = run(cwd, 'match', game, ...named, ...limits, ...options);
+  const games = lines.filter(({ type }) => type === 'game');
+  assert.ok(games.length > 0 && games.every(({ fouls }) => fouls.length === 0));
+  return lines;
+}
+
+for (const name of ['random.js', 'careful.js']) {
+  test(`${name} is fit to enter`, (t) => {
+    const lines = run(folder(t), 'check', sample(name), '--quick', '--strict', '--format=json');
+    assert.deepEqual(
+      lines.filter(({ type }) => type === 'finding'),
+      [],
+    );
+  });
+}
+
+for (const [game, seats] of Object.entries(SEATS)) {
+  test(`random plays ${game} without a foul`, (t) => {
+    const bots = [sample('random.js'), ...Array(seats - 1).fill('house:random')];
+    match(folder(t), game, bots, '--rounds=2');
+    match(folder(t), game, bots, '--rounds=8', '--concurrency=16');
+    match(folder(t), game, Array(seats).fill(sample('random.js')), '--rounds=1');
+  });
+
+  test(`random is resumed at any question of ${game}`, (t) => {
+    const cwd = folder(t);
+    const lines = match(
+      cwd,
+      game,
+      Array(seats).fill(sample('random.js')),
+      '--rounds=1',
+      '--seed=resume',
+    );
+    const { record } = lines.find(({ type }) => type === 'game');
+    const seat = ['--seat=0', `--bot=${sample('random.js')}`, '--format=json', '--move-limit=20s'];
+    const answers = run(cwd, 'replay', 'rerun', record, ...seat).filter(
+      ({ type }) => type === 'rerun_answer',
+    );
+    assert.ok(answers.length > 3);
+    // It draws the same again.
+    assert.deepEqual(
+      answers.filter(({ foul, same }) => foul || !same),
+      [],
+    );
+  });
+}
+
+test('careful beats random', (t) => {
+  const lines = match(
+    folder(t),
+    'connect-four',
+    [sample('careful.js'), 'house:random'],
+    '--rounds=20',
+    '--seed=careful',
+  );
+  const { rows } = lines.find(({ type }) => type === 'standings');
+  const { games, wins } = rows.find(({ bot }) => bot === 'a');
+  assert.equal(games, 40);
+  assert.ok(wins >= 34, `${wins}`);
+});
