@@ -23,7 +23,7 @@ use referee_worker::{
 fn main() {
     workers();
     let mut random = Mutator::new(2026);
-    for (number, game) in (0_u8..).zip(GAMES) {
+    for (number, game) in (0_u8..).zip(&GAMES) {
         let name = game.info().name;
         for part in 0..3_u8 {
             // A game that is played for a while and then ends with a foul of each kind.

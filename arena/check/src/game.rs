@@ -197,7 +197,7 @@ impl<'a> GameInProgress<'a> {
         Self {
             setting,
             options,
-            calls: Calls::of(path),
+            calls: Calls::of(setting.kind),
             sitting,
             stream: Some(probe.open(path, setting.limits.answer_bytes)),
             past: Vec::new(),

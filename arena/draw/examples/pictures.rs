@@ -40,7 +40,7 @@ fn main() -> Result {
     };
 
     save("pieces", &Picture::of(&pieces(), &look))?;
-    for kind in GAMES {
+    for kind in &GAMES {
         let name = kind.info().name;
         let moments = random::played(*kind);
         let middle = &moments[moments.len() * 3 / 5];

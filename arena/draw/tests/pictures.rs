@@ -125,7 +125,7 @@ fn parts(picture: &Picture) -> BTreeMap<&str, &str> {
 #[test]
 fn every_moment_of_every_game_is_well_formed_for_pages_and_files() {
     let names = ["Ann", "Bob", "Cay", "Dan"].map(str::to_owned);
-    for kind in GAMES {
+    for kind in &GAMES {
         for moment in played(*kind) {
             for scene in [&moment.open, &moment.public] {
                 let look = Look {
@@ -371,7 +371,7 @@ fn an_animated_png_has_all_frames() {
 
 #[test]
 fn an_animation_has_what_does_not_change_once() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let frames: Vec<Picture> = played(*kind)
             .iter()
             .map(|moment| Picture::of(&moment.open, &NONE))

@@ -136,7 +136,7 @@ mod tests {
     /// Every move that is printed can be typed as it is printed, in random games of each game.
     #[test]
     fn a_move_is_read_as_it_is_printed() {
-        for kind in referee_games::GAMES {
+        for kind in &referee_games::GAMES {
             for number in 0..10 {
                 let seed = Seed::new([number; 32]);
                 let mut dice = Dice::new(&seed);

@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_course_has_a_value_before_each_move_and_ends_with_the_result() {
         let root: Root = "course".parse().unwrap();
-        for kind in GAMES {
+        for kind in &GAMES {
             let record = played(*kind);
             let mut moves = 0;
             referee_games::replay(&record, |_| moves += 1).unwrap();

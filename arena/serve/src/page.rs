@@ -103,7 +103,7 @@ fn opponents(args: &PageArgs) -> anyhow::Result<Vec<Opponent>> {
             entry,
         });
     }
-    for kind in GAMES {
+    for kind in &GAMES {
         let strengths = house_bots::strengths(kind.info());
         let of = strengths.len();
         for (below, spec) in strengths.iter().enumerate().rev() {

@@ -30,7 +30,7 @@ fn main() {
         "| game | events | bytes | packed | text and hashes | of these play hash | file hash | pack | both | unpack | parse |"
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for kind in GAMES {
+    for kind in &GAMES {
         let records: Vec<_> = (0..RECORDS).map(|number| random(*kind, number)).collect();
         let texts: Vec<_> = records.iter().map(Record::to_json_lines).collect();
         let packed: Vec<_> = texts.iter().map(|text| pack(text)).collect();

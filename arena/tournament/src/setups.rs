@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_wrong_opening_is_quoted_in_part_and_printable() {
-        for kind in referee_games::GAMES {
+        for kind in &referee_games::GAMES {
             let line = format!("HOME=/root\u{1b}[2J{}", "x".repeat(60_000));
             let error = openings("a list", &line, *kind).unwrap_err().to_string();
             assert!(error.starts_with("a list, line 1: "), "{error}");

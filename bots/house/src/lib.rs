@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn every_game_can_be_shown() {
-        for kind in GAMES {
+        for kind in &GAMES {
             let info = kind.info();
             let specs = show(info);
             assert!(specs.len() >= info.seats.into(), "{specs:?}");
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn every_game_has_a_best_bot() {
-        for kind in GAMES {
+        for kind in &GAMES {
             let info = kind.info();
             let spec = best(info);
             assert_ne!(spec, "random", "{}", info.name);

@@ -19,7 +19,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every house bot")]
 fn build(_: &Parameters) -> Result<Bot, SpecError> {
     let mut bot = crate::quick(BOT.name);
-    for kind in GAMES {
+    for kind in &GAMES {
         bot = bot.chooses(*kind, |start| {
             Random(ChaCha8Rng::seed_from_u64(start.bot_seed))
         });

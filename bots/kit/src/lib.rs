@@ -48,6 +48,8 @@ use crate::session::{BotDescription, BotSession, NewPlayer, SeatPlayer};
 pub struct Bot {
     options: BotDescription,
     games: Vec<GameService>,
+    /// Those of the games that it [chooses](Self::chooses) in.
+    descriptors: Vec<&'static [u8]>,
 }
 
 /// A game that a bot plays.
@@ -70,6 +72,7 @@ impl Bot {
                 quick: false,
             },
             games: Vec::new(),
+            descriptors: Vec::new(),
         }
     }
 
@@ -150,6 +153,6 @@ impl Bot {
             *router = std::mem::take(router).route_service(path, OpaqueService(play));
             services.extend(path.trim_start_matches('/').split('/').next());
         }
-        serve(routes, &services).await
+        serve(routes, &services, &self.descriptors).await
     }
 }

@@ -43,21 +43,31 @@ pub enum ListenError {
     Reflection(#[from] tonic_reflection::server::Error),
 }
 
-/// Serves these routes, health for `services`, and reflection, as [`listen`] does.
+/// Serves these routes, health for `services`, and reflection, as [`listen`] does. `descriptors` has
+/// those of games that are not in [`arena_proto`].
 ///
 /// # Errors
 ///
 /// [`ListenError`].
-pub async fn serve(routes: Routes, services: &[&str]) -> Result<(), ListenError> {
+pub async fn serve(
+    routes: Routes,
+    services: &[&str],
+    descriptors: &[&'static [u8]],
+) -> Result<(), ListenError> {
     let (health, health_service) = tonic_health::server::health_reporter();
     for service in services {
         health
             .set_service_status(*service, tonic_health::ServingStatus::Serving)
             .await;
     }
-    let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(arena_proto::DESCRIPTORS)
-        .build_v1()?;
+    let mut reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(arena_proto::DESCRIPTORS);
+    for more in descriptors {
+        if *more != arena_proto::DESCRIPTORS {
+            reflection = reflection.register_encoded_file_descriptor_set(more);
+        }
+    }
+    let reflection = reflection.build_v1()?;
     let router = router(routes)
         .add_service(health_service)
         .add_service(reflection);

@@ -229,7 +229,7 @@ const GAMES: [&str; 4] = ["connect_four", "mahjong", "othello", "big_two"];
 #[test]
 fn callbacks_are_enough_to_play_every_game() {
     assert_eq!(GAMES.len(), referee_games::GAMES.len());
-    for name in GAMES {
+    for name in &GAMES {
         for number in 0..20 {
             let record = play(name, number);
             let Verdict::Finished { fouls, .. } = &record.result.verdict else {
@@ -245,7 +245,7 @@ fn callbacks_are_enough_to_play_every_game() {
 #[test]
 fn a_player_can_be_caught_up_in_every_game() {
     let bot = bot();
-    for name in GAMES {
+    for name in &GAMES {
         let record = play(name, 7);
         let path = game(name).unwrap().path();
         for seat in Seat::all(record.header.players.seats()) {
@@ -294,7 +294,7 @@ fn a_player_can_be_caught_up_in_every_game() {
 #[test]
 fn a_local_player_answers_as_it_did_on_its_stream() {
     let bot = bot();
-    for name in GAMES {
+    for name in &GAMES {
         let record = play(name, 3);
         let path = game(name).unwrap().path();
         for seat in Seat::all(record.header.players.seats()) {

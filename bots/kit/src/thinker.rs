@@ -95,10 +95,11 @@ impl Bot {
     /// Plays a game of this kind: `new` makes the value for one game.
     #[must_use]
     pub fn chooses<C: Chooser>(
-        self,
+        mut self,
         kind: &'static dyn GameKind,
         new: impl Fn(&GameStart) -> C + Send + Sync + 'static,
     ) -> Self {
+        self.descriptors.push(kind.descriptors());
         self.plays(kind.path(), move |start, bytes| {
             Ok(Box::new(ChooserPlayer {
                 watch: kind.watch(seat(start), bytes).map_err(unreadable)?,

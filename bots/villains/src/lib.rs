@@ -186,7 +186,7 @@ impl Villain {
 async fn serve(villain: Villain) -> Result<(), bot_kit::ListenError> {
     let kind = villain.kind;
     if kind == Kind::Unsupported {
-        return bot_kit::serve(Routes::default(), &[]).await;
+        return bot_kit::serve(Routes::default(), &[], &[]).await;
     }
     if villain.by_callbacks || callbacks::only(kind) {
         return callbacks::bot(villain).serve().await;
@@ -201,5 +201,5 @@ async fn serve(villain: Villain) -> Result<(), bot_kit::ListenError> {
         }
         _ => {}
     }
-    bot_kit::serve(routes, &[SERVICE]).await
+    bot_kit::serve(routes, &[SERVICE], &[]).await
 }

@@ -17,6 +17,10 @@ pub trait GameKind: Send + Sync {
     /// The path of the call by which a bot is asked to play.
     fn path(&self) -> &'static str;
 
+    /// The .proto file of its messages with all that it imports, as an encoded
+    /// `google.protobuf.FileDescriptorSet`.
+    fn descriptors(&self) -> &'static [u8];
+
     /// True if the game has private or hidden fields. Then no bot may see two seatings of one
     /// deal.
     fn has_secrets(&self) -> bool;
@@ -258,6 +262,10 @@ impl<G: Sight> GameKind for ListedGame<G> {
 
     fn path(&self) -> &'static str {
         G::PATH
+    }
+
+    fn descriptors(&self) -> &'static [u8] {
+        G::DESCRIPTORS
     }
 
     fn trials(&self) -> &'static [Trial] {

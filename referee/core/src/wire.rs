@@ -10,6 +10,10 @@ pub trait Wire: Game {
     /// `/games.connect_four.v1.ConnectFourBot/Play`.
     const PATH: &'static str;
 
+    /// The .proto file of its messages with all that it imports, as an encoded
+    /// `google.protobuf.FileDescriptorSet`.
+    const DESCRIPTORS: &'static [u8];
+
     /// Writes the public part of the set-up, which is part of the first question.
     fn write_start(sight: &Observation<'_, Self>, out: &mut Vec<u8>);
 

@@ -1,11 +1,11 @@
 //! The names of a game's calls, read from its .proto file.
 
-use arena_proto::DESCRIPTORS;
 use prost::{
     Message as _,
     encoding::{DecodeContext, decode_key, skip_field},
 };
 use prost_types::FileDescriptorSet;
+use referee_core::GameKind;
 
 /// The calls of one game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,11 +15,11 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// The calls of the game with this path; none if there is no such service.
+    /// The calls of this game; none if its descriptors lack its service.
     #[must_use]
-    pub fn of(path: &str) -> Self {
+    pub fn of(kind: &dyn GameKind) -> Self {
         Self {
-            named: named(path).unwrap_or_default(),
+            named: named(kind.descriptors(), kind.path()).unwrap_or_default(),
         }
     }
 
@@ -43,8 +43,8 @@ impl Calls {
 }
 
 /// The members of the `oneof call` in the request of the service at this path.
-fn named(path: &str) -> Option<Vec<(u32, String)>> {
-    let files = FileDescriptorSet::decode(DESCRIPTORS).expect("the build wrote them");
+fn named(descriptors: &[u8], path: &str) -> Option<Vec<(u32, String)>> {
+    let files = FileDescriptorSet::decode(descriptors).expect("the build wrote them");
     let files = files.file;
     let (service, method) = path.strip_prefix('/')?.split_once('/')?;
     let (package, service) = service.rsplit_once('.')?;
@@ -96,15 +96,18 @@ mod tests {
             ),
         ] {
             let kind = crate::game(game).unwrap();
-            let calls = Calls::of(kind.path());
+            let calls = Calls::of(kind);
             assert_eq!(calls.names().collect::<Vec<_>>(), names);
         }
-        assert_eq!(Calls::of("/no.such.Service/Play").names().count(), 0);
+        assert_eq!(
+            named(arena_proto::DESCRIPTORS, "/no.such.Service/Play"),
+            None
+        );
     }
 
     #[test]
     fn a_message_is_known_by_its_field() {
-        let calls = Calls::of(crate::game("othello").unwrap().path());
+        let calls = Calls::of(crate::game("othello").unwrap());
         let over = arena_proto::arena::v1::CallEnvelope {
             number: Some(300),
             call: Some(arena_proto::arena::v1::call_envelope::Call::Over(

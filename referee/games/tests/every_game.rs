@@ -10,7 +10,7 @@ use referee_games::{Fixture, GAMES, Judgement, Next, SeatReply, Sitting, answer,
 
 #[test]
 fn a_seat_is_sent_the_same_bytes_whatever_it_can_not_see() {
-    for game in GAMES {
+    for game in &GAMES {
         for i in 0..100_u8 {
             let mut bytes = [0; 32];
             bytes[0] = i;
@@ -25,7 +25,7 @@ fn a_seat_is_sent_the_same_bytes_whatever_it_can_not_see() {
 /// answered, to the byte, and a header that no deal can change.
 #[test]
 fn a_seat_keeps_of_a_running_game_what_it_was_sent_and_nothing_more() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let seats = kind.info().seats;
         for number in 0..10_u8 {
             let seed = Seed::new([number; 32]);
@@ -106,7 +106,7 @@ fn check_own(record: &str, seat: Seat, sent: &[Bytes]) {
 /// Games with hidden hands are those that must be played by fresh processes.
 #[test]
 fn secrets_are_where_they_are() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let hidden = ["mahjong", "big_two"].contains(&kind.info().name);
         assert_eq!(kind.has_secrets(), hidden, "{}", kind.info().name);
     }
@@ -116,7 +116,7 @@ fn secrets_are_where_they_are() {
 /// answers.
 #[test]
 fn no_game_has_a_score_or_more_questions_than_it_says() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let info = kind.info();
         let seats = info.seats;
         let setups = kind.trials().iter().map(|trial| trial.setup);
@@ -170,7 +170,7 @@ fn left(seat: Seat, place: u8) -> Vec<u8> {
 
 #[test]
 fn names_are_those_of_files_and_are_found() {
-    for game in GAMES {
+    for game in &GAMES {
         let name = game.info().name;
         assert!(
             name.chars().all(|c| c.is_ascii_lowercase() || c == '_'),
@@ -195,7 +195,7 @@ fn camel(name: &str) -> String {
 /// read or refused.
 #[test]
 fn no_bytes_make_a_table_or_a_watcher_panic() {
-    for kind in GAMES {
+    for kind in &GAMES {
         // How many spoilt calls were refused, how many spoilt answers were good.
         let (mut refused, mut good) = (0, 0);
         for number in 0..20_u8 {
@@ -343,7 +343,7 @@ fn an_answer_that_is_illegal_changes_nothing_of_what_a_seat_knows() {
 /// answered in the same ways, and can be played to the end; and it is not always the real deal.
 #[test]
 fn a_seat_imagines_what_it_has_not_seen() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let seats = kind.info().seats;
         let mut others = 0;
         for number in 0..4_u8 {
@@ -407,7 +407,7 @@ fn open(sitting: &Sitting) -> referee_core::Scene {
 /// among which only tiles have letters.
 #[test]
 fn every_reason_has_words_in_chinese() {
-    for kind in GAMES {
+    for kind in &GAMES {
         for number in 0..40_u8 {
             let seed = Seed::new([number; 32]);
             let mut dice = Dice::new(&seed);

@@ -132,7 +132,7 @@ const SETUPS: [(&str, &[&str]); 4] = [
 fn every_game_has_the_formats_of_every_game() {
     let names: Vec<&str> = formats().iter().map(|format| format.name).collect();
     assert_eq!(names, ["pgn", "moves", "columns", "ggf", "transcript"]);
-    for kind in GAMES {
+    for kind in &GAMES {
         let names: Vec<&str> = kind.formats().iter().map(|format| format.name).collect();
         assert_eq!(names[..2], ["pgn", "moves"], "{}", kind.info().name);
     }
@@ -371,7 +371,7 @@ fn a_game_of_connect_four_is_written_in_each_format() {
 #[test]
 fn results_of_two_and_of_four_are_written() {
     let mut results = std::collections::BTreeSet::new();
-    for kind in GAMES {
+    for kind in &GAMES {
         for number in 0..30 {
             let record = random(*kind, "{}", number);
             let pgn = written("pgn", &record).unwrap();

@@ -26,7 +26,7 @@ fn begun(kind: &dyn GameKind, setup: &Value) -> referee_core::Scene {
 
 #[test]
 fn the_lines_that_errors_and_help_show_are_set_ups() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let info = kind.info();
         let lines = info.setup_lines;
         let in_json = lines.iter().filter(|line| line.starts_with('{')).count();
@@ -44,7 +44,7 @@ fn the_lines_that_errors_and_help_show_are_set_ups() {
 /// The blocks of the page that name a game.
 #[test]
 fn every_line_of_the_page_is_a_set_up() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let begins = format!("```{}\n", game_name(kind.info().name));
         let blocks = PAGE.split(&begins).skip(1);
         let lines: Vec<&str> = blocks
@@ -226,7 +226,7 @@ fn a_line_that_is_refused_is_told_with_one_that_is_taken() {
 
 #[test]
 fn what_is_no_set_up_is_told_with_one_that_is() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let name = kind.info().name;
         for line in [
             "hello",
@@ -258,7 +258,7 @@ fn what_is_no_set_up_is_told_with_one_that_is() {
 #[test]
 fn a_transcript_is_read_back_where_a_set_up_has_moves() {
     let mut read = 0;
-    for kind in GAMES {
+    for kind in &GAMES {
         let info = kind.info();
         let has_moves = info.setup.iter().any(|part| part.english == "moves");
         let lines = info
@@ -307,7 +307,7 @@ fn a_transcript_is_read_back_where_a_set_up_has_moves() {
 /// A set-up as records, events and errors print it.
 #[test]
 fn a_set_up_is_read_back_from_its_full_form() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let trials = kind.trials().iter().map(|trial| trial.setup);
         for line in trials.chain(kind.info().setup_lines.iter().copied()) {
             let full = kind.opening(line).unwrap();

@@ -84,7 +84,7 @@ fn crash() -> SeatReply {
 
 #[test]
 fn every_seat_is_sent_again_what_it_was_sent() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let seats = kind.info().seats;
         for number in 0..5 {
             let record = play(*kind, number, |question, heard| {
@@ -104,7 +104,7 @@ fn every_seat_is_sent_again_what_it_was_sent() {
 /// A question that is open is written again as it was asked.
 #[test]
 fn what_is_pending_is_what_was_asked() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let record = play(*kind, 6, |_, heard| heard);
         let mut questions = 0;
         let walked = retrace(&record, |step| {
@@ -135,7 +135,7 @@ fn what_is_pending_is_what_was_asked() {
 #[test]
 fn another_limit_changes_nothing_but_what_is_said_of_it() {
     let limit = Duration::from_millis(1);
-    for kind in GAMES {
+    for kind in &GAMES {
         let record = play(*kind, 9, |_, heard| heard);
         let again = sent_again(kind.info().seats, |watch| {
             retrace_within(&record, limit, watch).unwrap();
@@ -166,7 +166,7 @@ fn another_limit_changes_nothing_but_what_is_said_of_it() {
 /// whatever a fork does, the game that it was taken from goes on as before.
 #[test]
 fn a_fork_plays_on_by_itself() {
-    for kind in GAMES {
+    for kind in &GAMES {
         for number in 0..5 {
             let record = play(*kind, number, |_, heard| heard);
             let outcome = record.result.verdict.outcome().unwrap();
@@ -218,7 +218,7 @@ fn a_fork_plays_on_by_itself() {
 /// judged as they were, and each question can be told again with its answer.
 #[test]
 fn a_part_is_what_one_seat_got() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let record = play(*kind, 4, |question, heard| {
             let leaves = question.seat == Seat::new(1) && question.number == 3;
             if leaves { crash() } else { heard }

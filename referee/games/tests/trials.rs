@@ -7,7 +7,7 @@ use referee_games::{Calls, Fixture, GAMES, Next, SeatReply, Sitting, answer, rea
 
 #[test]
 fn every_trial_is_a_set_up_and_has_a_name_of_its_own() {
-    for kind in GAMES {
+    for kind in &GAMES {
         let trials = kind.trials();
         assert!(!trials.is_empty(), "{}", kind.info().name);
         let names: BTreeSet<_> = trials.iter().map(|trial| trial.name).collect();
@@ -22,8 +22,8 @@ fn every_trial_is_a_set_up_and_has_a_name_of_its_own() {
 
 #[test]
 fn the_trials_of_a_game_lead_to_every_call_of_it() {
-    for kind in GAMES {
-        let calls = Calls::of(kind.path());
+    for kind in &GAMES {
+        let calls = Calls::of(*kind);
         let mut put: BTreeSet<String> = BTreeSet::new();
         for trial in kind.trials() {
             for seed in 0..4 {

@@ -238,7 +238,7 @@ async fn every_game() {
         "| game | calls/s, bare streams | calls/s, referee | ratio | questions/s | games/s | calls a game | CPU µs a call, bare | referee |"
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for kind in GAMES {
+    for kind in &GAMES {
         let info = kind.info();
         let sides = Sides::new(info.seats);
         let [bare, calls, questions, a_second, a_game, bare_cpu, cpu] = medians(async || {

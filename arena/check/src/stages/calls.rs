@@ -8,7 +8,7 @@ use referee_games::Calls;
 use crate::{report::StageOutcome, subject::Subject};
 
 pub(super) fn calls(subject: &Subject, is_broken: bool) -> StageOutcome {
-    let calls = Calls::of(subject.kind.path());
+    let calls = Calls::of(subject.kind);
     let for_two = subject.kind.info().seats == 2;
     let mut times = BTreeMap::new();
     for name in calls.names() {

@@ -31,7 +31,7 @@ impl Demo {
         let mut end = End::Done;
         let mut shown = None;
         let stop = stop::on_signals(None)?;
-        for kind in GAMES {
+        for kind in &GAMES {
             let info = kind.info();
             let settings = Settings::defaults(*kind)?;
             let bots = Entry::read_all(&house_bots::show(info), &settings.schemes)?;

@@ -231,7 +231,7 @@ fn seatings() -> impl clap::builder::TypedValueParser<Value = Seatings> {
 /// The games and their set-ups, the bots and their parameters, examples.
 fn after_help() -> String {
     let mut help = "Games:\n".to_owned();
-    for kind in GAMES {
+    for kind in &GAMES {
         let info = kind.info();
         let setup = kind.setup(&serde_json::Value::Null);
         let setup = setup.expect("every game has a standard set-up");

@@ -8,7 +8,7 @@ use referee_cli::RefereeCommand;
 use super::Cli;
 
 /// The line of the page below which it is made here.
-const START: &str = "<!-- Made by `UPDATE_EXPECT=1 cargo test -p arena --bin arena docs_cli`: change no line below. -->\n";
+const START: &str = "<!-- Made by `UPDATE_EXPECT=1 cargo test -p arena --lib docs_cli`: change no line below. -->\n";
 
 #[test]
 fn docs_cli_has_every_verb_and_argument() {
@@ -27,7 +27,7 @@ fn docs_cli_has_every_verb_and_argument() {
     assert!(
         fs::read_to_string(&path).unwrap() == page,
         "docs/cli.md is not current; renew it by \
-         `UPDATE_EXPECT=1 cargo test -p arena --bin arena docs_cli`"
+         `UPDATE_EXPECT=1 cargo test -p arena --lib docs_cli`"
     );
 }
 

@@ -40,7 +40,7 @@ pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
         section {
             h2 { (language.pick("Play against a bot", "与机器人对局")) }
             ul.cards {
-                @for kind in GAMES {
+                @for kind in &GAMES {
                     li { a.card href=(format!("play?game={}", kind.info().name)) {
                         strong { (kind.info().title_in(language)) }
                         span {

@@ -48,7 +48,7 @@ pub(super) fn lobby(
             }
         }
         nav aria-label=(language.pick("Games", "游戏")) {
-            ul.cards { @for kind in GAMES {
+            ul.cards { @for kind in &GAMES {
                 @let is_chosen = chosen.is_some_and(|one| one.info().name == kind.info().name);
                 li { a.card href=(format!("play?game={}", kind.info().name)) aria-current=[is_chosen.then_some("true")] {
                     strong { (kind.info().title_in(language)) }

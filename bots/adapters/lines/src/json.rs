@@ -13,6 +13,7 @@ use prost_reflect::{
     MessageDescriptor, OneofDescriptor, ReflectMessage as _, Value,
 };
 use referee_core::shorten;
+use referee_games::GAMES;
 use serde::{
     Serialize, Serializer,
     ser::{Error as _, SerializeMap as _, SerializeSeq as _},
@@ -48,23 +49,30 @@ struct EnumTexts {
     by_text: HashMap<String, i32>,
 }
 
-/// The games that the descriptors have, by the path of their call `Play`.
+/// The games, by the path of their call `Play`.
 pub(crate) fn games() -> Vec<(String, GameMessages)> {
-    let pool = DescriptorPool::decode(arena_proto::DESCRIPTORS).expect("they are our own");
-    let texts = Arc::new(texts(&pool));
-    let services = pool.services();
-    let games = services.filter(|service| service.package_name().starts_with("games."));
-    let plays = games.filter_map(|service| {
-        let play = service.methods().find(|method| method.name() == "Play")?;
-        let path = format!("/{}/{}", service.full_name(), play.name());
+    // Games of one crate share their descriptors.
+    let mut read: HashMap<&[u8], (DescriptorPool, Arc<HashMap<_, _>>)> = HashMap::new();
+    let mut games = Vec::new();
+    for kind in &GAMES {
+        let (pool, texts) = read.entry(kind.descriptors()).or_insert_with_key(|bytes| {
+            let pool = DescriptorPool::decode(*bytes).expect("the build wrote them");
+            let texts = Arc::new(texts(&pool));
+            (pool, texts)
+        });
+        let (service, method) = (kind.path().trim_start_matches('/').split_once('/'))
+            .expect("a path has a service and a method");
+        let service = pool.get_service_by_name(service);
+        let play = service.and_then(|one| one.methods().find(|play| play.name() == method));
+        let play = play.expect("the descriptors of a game have its service");
         let messages = GameMessages {
             call: play.input(),
             answer: play.output(),
             texts: texts.clone(),
         };
-        Some((path, messages))
-    });
-    plays.collect()
+        games.push((kind.path().to_owned(), messages));
+    }
+    games
 }
 
 fn texts(pool: &DescriptorPool) -> HashMap<String, EnumTexts> {

@@ -13,6 +13,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 use parking_lot::Mutex;
 use prost::Message as _;
 use referee_core::shorten;
+use referee_games::GAMES;
 use tokio::{task::JoinHandle, time::Instant};
 use tonic::{Status, Streaming, service::Routes};
 
@@ -127,7 +128,8 @@ impl LineBot {
             *router = std::mem::take(router).route_service(&path, OpaqueService(play));
         }
         let services: Vec<&str> = services.iter().map(String::as_str).collect();
-        bot_kit::serve(routes, &services).await?;
+        let descriptors: Vec<_> = GAMES.iter().map(|kind| kind.descriptors()).collect();
+        bot_kit::serve(routes, &services, &descriptors).await?;
         Ok(())
     }
 

@@ -81,7 +81,7 @@ async fn serve(strategy: Strategy, descendants: Descendants) -> Result<(), Adapt
         lacks,
     };
     let routes = Routes::new(ConnectFourBotServer::new(adapter));
-    bot_kit::serve(routes, &[SERVICE_NAME]).await?;
+    bot_kit::serve(routes, &[SERVICE_NAME], &[]).await?;
     Ok(())
 }
 

@@ -224,6 +224,7 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
 
 impl<const LEAK: bool, const EARLY: bool> Wire for Bids<LEAK, EARLY> {
     const PATH: &'static str = "/games.bids.v1.BidsBot/Play";
+    const DESCRIPTORS: &'static [u8] = &[];
 
     fn write_start(sight: &Observation<'_, Self>, out: &mut Vec<u8>) {
         write(sight, false, out);

@@ -11,6 +11,7 @@ use super::rules::{ConnectFour, Never, Point, Question};
 
 impl Wire for ConnectFour {
     const PATH: &'static str = "/games.connect_four.v1.ConnectFourBot/Play";
+    const DESCRIPTORS: &'static [u8] = arena_proto::DESCRIPTORS;
 
     fn write_start(sight: &Observation<'_, Self>, out: &mut Vec<u8>) {
         let public = sight.public();

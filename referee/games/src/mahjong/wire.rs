@@ -15,6 +15,7 @@ use super::{
 
 impl Wire for Mahjong {
     const PATH: &'static str = "/games.mahjong.v1.MahjongBot/Play";
+    const DESCRIPTORS: &'static [u8] = arena_proto::DESCRIPTORS;
 
     fn write_start(sight: &Observation<'_, Self>, out: &mut Vec<u8>) {
         let public = sight.public();

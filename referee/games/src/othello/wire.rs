@@ -15,6 +15,7 @@ use super::{
 
 impl Wire for Othello {
     const PATH: &'static str = "/games.othello.v1.OthelloBot/Play";
+    const DESCRIPTORS: &'static [u8] = arena_proto::DESCRIPTORS;
 
     fn write_start(sight: &Observation<'_, Self>, out: &mut Vec<u8>) {
         let public = sight.public();

@@ -1,0 +1,4 @@
+//! A game in a crate of its own, with the whole arena. It has what the games of `referee-games`
+//! have: a .proto file, a folder, and a line, which is in `main.rs`.
+
+pub mod nim;
