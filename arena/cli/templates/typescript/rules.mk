@@ -15,4 +15,4 @@ bot-arena.tgz:
 	mv bot-arena-*.tgz bot-arena.tgz
 
 test: build
-	node --test dist/
+	node --test dist/*.test.js
