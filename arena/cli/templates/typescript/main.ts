@@ -1,3 +1,3 @@
 import { bot } from './bot.js';
 
-await bot.main();
+await bot().main();

@@ -37,4 +37,4 @@ class MyBot implements BigTwoBot {
   }
 }
 
-export const bot = new Bot('{{name}}', '1').bigTwo(MyBot);
+export const bot = (): Bot => new Bot('{{name}}', '1').bigTwo(MyBot);

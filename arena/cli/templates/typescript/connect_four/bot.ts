@@ -18,4 +18,4 @@ class MyBot implements ConnectFourBot {
   }
 }
 
-export const bot = new Bot('{{name}}', '1').connectFour(MyBot);
+export const bot = (): Bot => new Bot('{{name}}', '1').connectFour(MyBot);

@@ -31,4 +31,4 @@ class MyBot implements MahjongBot {
   }
 }
 
-export const bot = new Bot('{{name}}', '1').mahjong(MyBot);
+export const bot = (): Bot => new Bot('{{name}}', '1').mahjong(MyBot);

@@ -35,4 +35,4 @@ class MyBot implements OthelloBot {
   }
 }
 
-export const bot = new Bot('{{name}}', '1').othello(MyBot);
+export const bot = (): Bot => new Bot('{{name}}', '1').othello(MyBot);
