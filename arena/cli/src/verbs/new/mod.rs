@@ -92,7 +92,7 @@ impl New {
         );
         let path = match &self.kit {
             Some(path) => path.clone(),
-            None => match repository(place) {
+            None => match repository(&std::env::current_exe()?, place) {
                 Some(repository) => repository.join(place),
                 None => return usage(format!("this program lies in no repository; {expected}")),
             },
@@ -120,13 +120,9 @@ impl New {
     }
 }
 
-/// The repository that this program was built in, if it has this kit.
-fn repository(kit: &str) -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    let mut above = program.ancestors();
-    above
-        .find(|folder| folder.join(kit).is_dir())
-        .map(Path::to_owned)
+/// The repository that a program was built in, if it has this kit.
+fn repository<'a>(program: &'a Path, kit: &str) -> Option<&'a Path> {
+    program.ancestors().find(|folder| folder.join(kit).is_dir())
 }
 
 /// True if a folder can be made there without a loss.
@@ -154,6 +150,15 @@ fn rename(made: TempDir, folder: &Path) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kit_is_found_in_the_repository_of_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("target/debug/arena");
+        assert_eq!(repository(&program, "bots/go"), None);
+        fs::create_dir_all(folder.path().join("bots/go")).unwrap();
+        assert_eq!(repository(&program, "bots/go"), Some(folder.path()));
+    }
 
     #[test]
     fn only_a_new_or_an_empty_folder_is_free() {

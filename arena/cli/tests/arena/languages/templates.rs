@@ -87,6 +87,12 @@ fn a_folder_is_not_written_where_it_should_not_be() {
     refused(&new("b chess --lang stdio"), "there is no game");
     refused(&new("b othello --lang go --kit ."), "expected --kit PATH");
     refused(&new("b othello --lang stdio --kit ."), "has no kit");
+    fs::create_dir(arena.path("$HOME")).unwrap();
+    fs::write(arena.path("$HOME/go.mod"), "").unwrap();
+    refused(
+        &new("b othello --lang go --kit '$HOME'"),
+        "no other characters",
+    );
     assert!(!arena.path("b").exists());
     fs::create_dir(arena.path("empty")).unwrap();
     done(&new("empty othello --lang stdio"));
