@@ -47,7 +47,9 @@ impl BigTwoBot for MyBot {
 }
 
 fn main() -> std::process::ExitCode {
-    Bot::new("{{name}}", "1").big_two(|_start| MyBot::default()).main()
+    Bot::new("{{name}}", "1")
+        .big_two(|_start| MyBot::default())
+        .main()
 }
 
 #[cfg(test)]

@@ -25,7 +25,9 @@ impl ConnectFourBot for MyBot {
 }
 
 fn main() -> std::process::ExitCode {
-    Bot::new("{{name}}", "1").connect_four(|_start| MyBot).main()
+    Bot::new("{{name}}", "1")
+        .connect_four(|_start| MyBot)
+        .main()
 }
 
 #[cfg(test)]

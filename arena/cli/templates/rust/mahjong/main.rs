@@ -43,7 +43,9 @@ impl MahjongBot for MyBot {
 }
 
 fn main() -> std::process::ExitCode {
-    Bot::new("{{name}}", "1").mahjong(|_start| MyBot::default()).main()
+    Bot::new("{{name}}", "1")
+        .mahjong(|_start| MyBot::default())
+        .main()
 }
 
 #[cfg(test)]

@@ -9,8 +9,6 @@ use bot_kit::{
 
 const OPPONENT: u8 = 1;
 const OWN: u8 = 2;
-const DIRECTIONS: [(i32, i32); 8] =
-    [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)];
 
 /// How many discs a move there turns; 0 where it is not legal.
 fn turned(board: &[u8], row: i32, column: i32) -> i32 {
@@ -18,17 +16,22 @@ fn turned(board: &[u8], row: i32, column: i32) -> i32 {
         (0..8, 0..8) => board[(8 * row + column) as usize],
         _ => 0,
     };
+    if at(row, column) != 0 {
+        return 0;
+    }
     let mut count = 0;
-    for (down, right) in DIRECTIONS {
-        let mut steps = 1;
-        while at(row + steps * down, column + steps * right) == OPPONENT {
-            steps += 1;
-        }
-        if at(row + steps * down, column + steps * right) == OWN {
-            count += steps - 1;
+    for down in -1..=1 {
+        for right in -1..=1 {
+            let mut steps = 1;
+            while at(row + steps * down, column + steps * right) == OPPONENT {
+                steps += 1;
+            }
+            if at(row + steps * down, column + steps * right) == OWN {
+                count += steps - 1;
+            }
         }
     }
-    if at(row, column) == 0 { count } else { 0 }
+    count
 }
 
 /// A legal move. Your idea goes here: this takes one that turns the most discs.
