@@ -64,7 +64,20 @@ pub(crate) fn test(arena: &Path) -> Result {
         go_kit("test -count=1 ./...")?
             .env(ARENA, arena)
             .env("ARENA_PYTHON", python),
-    )
+    )?;
+    go_templates()
+}
+
+/// Tests the bots in Go that `arena bots new` writes: as templates they compile already.
+fn go_templates() -> Result {
+    for entry in fs::read_dir(root().join("arena/cli/templates/go"))? {
+        let game = entry?.path();
+        if game.is_dir() {
+            let mut test = go_kit("test -count=1")?;
+            stream(test.args(["bot.go", "bot_test.go"].map(|file| game.join(file))))?;
+        }
+    }
+    Ok(())
 }
 
 /// Tests each kit by itself, without an arena.

@@ -1,4 +1,4 @@
-//! `arena bots`: who may take part, in the store.
+//! `arena bots`: who may take part, in the store; and what an author begins with.
 
 use arena_events::{
     Event,
@@ -19,12 +19,15 @@ use super::{
     archives::{self, Archives, bytes},
     dockerfile::Dockerfile,
     games_of,
+    new::New,
     packing::PackArgs,
 };
 use crate::{End, bots::schemes, play::Settings, report, stop, usage};
 
 #[derive(Subcommand)]
 pub(crate) enum Bots {
+    /// Write a folder with a new bot that plays, its test and a Makefile
+    New(New),
     /// Register a bot, after a check that it plays
     Add(Add),
     /// List the registered bots
@@ -123,6 +126,7 @@ enum Finding {
 impl Bots {
     pub(crate) async fn run(self) -> anyhow::Result<End> {
         match self {
+            Self::New(new) => new.run(),
             Self::Add(add) => add.run().await,
             Self::List(list) => list.run().await,
             Self::Check(check) => check.run().await,

@@ -27,7 +27,7 @@ pub(crate) struct Dockerfile {
 
 /// The languages that there is a Dockerfile for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Language {
+pub(super) enum Language {
     Python,
     Cpp,
     Rust,
@@ -37,7 +37,7 @@ enum Language {
 }
 
 /// The files that are written for a language.
-struct Template {
+pub(super) struct Template {
     main: &'static str,
     /// True if that is a program for Linux, and nothing else goes into the image.
     is_compiled: bool,
@@ -47,7 +47,7 @@ struct Template {
 }
 
 /// Files that bots in scripts have in their folders and no image needs.
-const IGNORED: &str = "\
+pub(super) const IGNORED: &str = "\
 .*
 Dockerfile
 __pycache__
@@ -60,7 +60,7 @@ arena-runs
 const ELF: &[u8] = b"\x7fELF";
 
 impl Language {
-    const fn template(self) -> Template {
+    pub(super) const fn template(self) -> Template {
         match self {
             Self::Python => Template {
                 main: "bot.py",
@@ -99,6 +99,27 @@ impl Language {
     }
 }
 
+impl Template {
+    /// The files, by name, for this program; `installed` as [`Template::install`].
+    pub(super) fn texts(
+        &self,
+        main: &str,
+        installed: Option<(&str, &str)>,
+    ) -> [(&'static str, String); 2] {
+        let install = installed.map_or("", |(_, install)| install);
+        let dockerfile = self
+            .dockerfile
+            .replace("{install}", install)
+            .replace("{main}", main);
+        let ignored = match (self.is_compiled, installed) {
+            (true, _) => format!("*\n!{main}\n"),
+            (false, Some(("package-lock.json", _))) => format!("{IGNORED}node_modules\n"),
+            (false, _) => IGNORED.to_owned(),
+        };
+        [("Dockerfile", dockerfile), (".dockerignore", ignored)]
+    }
+}
+
 impl Dockerfile {
     pub(crate) fn run(&self) -> anyhow::Result<End> {
         let template = self.lang.template();
@@ -107,17 +128,7 @@ impl Dockerfile {
         let installed = template
             .install
             .filter(|(file, _)| self.folder.join(file).is_file());
-        let install = installed.map_or("", |(_, install)| install);
-        let dockerfile = template
-            .dockerfile
-            .replace("{install}", install)
-            .replace("{main}", main);
-        let ignored = match (template.is_compiled, installed) {
-            (true, _) => format!("*\n!{main}\n"),
-            (false, Some(("package-lock.json", _))) => format!("{IGNORED}node_modules\n"),
-            (false, _) => IGNORED.to_owned(),
-        };
-        let files = [("Dockerfile", dockerfile), (".dockerignore", ignored)];
+        let files = template.texts(main, installed);
         let files = files.map(|(name, text)| {
             OutputFile::open(&self.folder.join(name), self.force).map(|file| (file, text))
         });

@@ -9,6 +9,7 @@ mod demo;
 mod dockerfile;
 mod exam;
 mod r#match;
+mod new;
 mod packing;
 mod replay;
 mod selftest;
@@ -267,6 +268,9 @@ fn completed() -> clap::Command {
         })
         .mut_subcommand("check", |verb| {
             verb.mut_arg("games_played", game).mut_arg("bot", bot)
+        })
+        .mut_subcommand("bots", |verbs| {
+            verbs.mut_subcommand("new", |verb| verb.mut_arg("game", game))
         })
 }
 

@@ -10,6 +10,7 @@ use std::{
 use crate::vocabulary::*;
 
 mod mistakes;
+mod templates;
 
 /// A sample as a SPEC.
 pub(crate) struct Sample {

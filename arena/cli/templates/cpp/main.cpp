@@ -1,0 +1,3 @@
+#include "bot.hpp"
+
+int main() { return play(); }

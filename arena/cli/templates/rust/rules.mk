@@ -1,0 +1,7 @@
+BOT = exec:target/release/bot
+
+build:
+	cargo build --release
+
+test:
+	cargo test --release

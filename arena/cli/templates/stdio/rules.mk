@@ -1,0 +1,6 @@
+BOT = stdio:python3 bot.py
+
+build:
+
+test:
+	python3 -m unittest
