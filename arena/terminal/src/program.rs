@@ -60,7 +60,8 @@ pub fn main<C: CommandLine>() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    command.log_format().begin("warn");
+    // Our own pictures have styles for screens, of which the reader of SVG would warn.
+    command.log_format().begin("warn,simplecss=error");
     match command.run().and_then(|end| flush().map(|()| end)) {
         Ok(end) => end.into(),
         Err(error) => failed(&error),

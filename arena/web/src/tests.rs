@@ -1226,7 +1226,7 @@ async fn the_chinese_pages_have_no_latin_word_but_names_and_notation() {
     ]
     .map(str::to_owned)
     .into();
-    for kind in KINDS {
+    for kind in &KINDS {
         let game = kind.info().name;
         paths.push(format!("/rules/{game}"));
         paths.push(format!("/play?game={game}"));

@@ -61,13 +61,24 @@ pub async fn serve(
             .await;
     }
     let mut reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(arena_proto::DESCRIPTORS);
+        .register_encoded_file_descriptor_set(arena_proto::DESCRIPTORS)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET);
     for more in descriptors {
         if *more != arena_proto::DESCRIPTORS {
             reflection = reflection.register_encoded_file_descriptor_set(more);
         }
     }
-    let reflection = reflection.build_v1()?;
+    // What is served, and not all that the files describe.
+    let served = services.iter().filter(|service| !service.is_empty());
+    let reflection = served
+        .chain(&[
+            "grpc.health.v1.Health",
+            "grpc.reflection.v1.ServerReflection",
+        ])
+        .fold(reflection, |reflection, service| {
+            reflection.with_service_name(*service)
+        })
+        .build_v1()?;
     let router = router(routes)
         .add_service(health_service)
         .add_service(reflection);

@@ -1,7 +1,7 @@
 // A Connect Four bot without a kit: it plays the leftmost column that has room.
 //
 //     npm install @grpc/grpc-js @grpc/proto-loader
-//     export PROTO=/path/to/the/repository/proto
+//     cp -r /path/to/the/repository/proto .
 //     arena check --game connect-four 'exec:node leftmost.js'
 //
 // docs/protocol.md explains each step.

@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 
 use serde_json::Value;
 
-use crate::vocabulary::*;
+use crate::{documents::Page, vocabulary::*};
 
 /// A program of docs/stdio.md.
 struct Sample {
@@ -14,18 +14,15 @@ struct Sample {
     code: String,
 }
 
-/// The fenced blocks of the page that name a language and a game.
+/// The blocks of the page that name a game.
 fn samples() -> Vec<Sample> {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/stdio.md");
-    let page = fs::read_to_string(page).unwrap();
-    let blocks = page.split("\n```").skip(1).step_by(2);
+    let blocks = Page::read("docs/stdio.md").blocks.into_iter();
     let samples = blocks.filter_map(|block| {
-        let (head, code) = block.split_once('\n')?;
-        let (language, game) = head.split_once(' ')?;
+        let game = block.marks().first().filter(|mark| *mark != "run")?;
         Some(Sample {
-            language: language.to_owned(),
-            game: game.to_owned(),
-            code: format!("{code}\n"),
+            language: block.language().to_owned(),
+            game: game.clone(),
+            code: block.code,
         })
     });
     samples.collect()

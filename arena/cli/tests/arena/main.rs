@@ -18,6 +18,7 @@ mod checks;
 mod compose;
 mod containers;
 mod deployment;
+mod documents;
 mod engine;
 mod engine_author;
 mod exams;

@@ -106,7 +106,7 @@ fn bots_in_python_are_fit() {
     for game in ["connect-four", "othello", "mahjong", "big-two"] {
         let folder = written(&arena, "python", game);
         succeeds(Command::new(&python).args(["-m", "unittest"]), &folder);
-        let spec = format!("{} bot.py", exec(&[python.clone()]));
+        let spec = format!("{} bot.py", exec(std::slice::from_ref(&python)));
         is_fit(&arena, &folder, game, &spec);
     }
 }
