@@ -312,3 +312,266 @@ fn status(failure: Failure) -> Status {
     let code = i32::try_from(failure.code).unwrap_or_default();
     Status::new(Code::from_i32(code), words)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    };
+
+    use arena_proto::arena::v1::{GameOver, GameStart, Ready, call_envelope};
+    use tokio::task::JoinHandle;
+    use tokio_stream::wrappers::{ReceiverStream, UnboundedReceiverStream};
+
+    use super::*;
+
+    /// A seat whose referee and whose bot are the test.
+    struct Table {
+        calls: Option<mpsc::Sender<Result<Bytes, Status>>>,
+        answers: mpsc::Receiver<Result<Bytes, Status>>,
+        arrivals: mpsc::Sender<Arrival>,
+        attends: watch::Sender<Option<u64>>,
+        invited: Arc<AtomicU32>,
+        game: JoinHandle<SeatEnd>,
+    }
+
+    /// One stream of the bot. Dropping it ends its side in order.
+    struct Stream {
+        up: mpsc::UnboundedSender<Result<FromSeat, Status>>,
+        down: mpsc::UnboundedReceiver<Result<ToSeat, Status>>,
+    }
+
+    impl Table {
+        fn new() -> Self {
+            let (calls, calling) = mpsc::channel(16);
+            let (answering, answers) = mpsc::channel(16);
+            let (arrivals, arriving) = mpsc::channel(1);
+            let attends = watch::Sender::new(Some(1));
+            let invited = Arc::new(AtomicU32::new(0));
+            let count = invited.clone();
+            let game = SeatGame::new(
+                ReceiverStream::new(calling),
+                answering,
+                arriving,
+                attends.subscribe(),
+                move || {
+                    count.fetch_add(1, Ordering::Relaxed);
+                },
+            );
+            Self {
+                calls: Some(calls),
+                answers,
+                arrivals,
+                attends,
+                invited,
+                game: tokio::spawn(game.play()),
+            }
+        }
+
+        async fn ask(&self, call: &CallEnvelope) {
+            let calls = self.calls.as_ref().unwrap();
+            calls.send(Ok(call.encode_to_vec().into())).await.unwrap();
+        }
+
+        async fn take(&self, calls: u64, last: Bytes) -> Stream {
+            let (up, coming) = mpsc::unbounded_channel();
+            let (going, down) = mpsc::unbounded_channel();
+            let arrival = Arrival {
+                calls,
+                answer: last,
+                up: UnboundedReceiverStream::new(coming).boxed(),
+                down: going,
+            };
+            self.arrivals.send(arrival).await.ok().unwrap();
+            Stream { up, down }
+        }
+
+        /// The next answer that the referee gets.
+        async fn answer(&mut self) -> Bytes {
+            self.answers.recv().await.unwrap().unwrap()
+        }
+    }
+
+    impl Stream {
+        async fn call(&mut self) -> CallEnvelope {
+            let call = self.down.recv().await.unwrap().unwrap().call;
+            CallEnvelope::decode(call.unwrap()).unwrap()
+        }
+
+        fn answer(&self, answer: &Bytes) {
+            let message = Some(Up::Answer(answer.clone()));
+            self.up.send(Ok(FromSeat { message })).unwrap();
+        }
+
+        fn breaks(self) {
+            let broken = Status::unavailable("the connection broke");
+            self.up.send(Err(broken)).unwrap();
+        }
+    }
+
+    fn question(number: u32) -> CallEnvelope {
+        let call = (number == 0).then(|| call_envelope::Call::Start(GameStart::default()));
+        CallEnvelope {
+            number: Some(number),
+            call,
+            ..CallEnvelope::default()
+        }
+    }
+
+    fn answer(number: u32) -> Bytes {
+        let answer = AnswerEnvelope {
+            number: Some(number),
+            ready: (number == 0).then(Ready::default),
+        };
+        answer.encode_to_vec().into()
+    }
+
+    /// A game in which two questions were answered and a third is asked.
+    async fn game() -> (Table, Stream) {
+        let mut table = Table::new();
+        let mut bot = table.take(0, Bytes::new()).await;
+        for number in 0..2 {
+            table.ask(&question(number)).await;
+            assert_eq!(bot.call().await, question(number));
+            bot.answer(&answer(number));
+            assert_eq!(table.answer().await, answer(number));
+        }
+        table.ask(&question(2)).await;
+        assert_eq!(bot.call().await, question(2));
+        (table, bot)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_that_was_cut_off_hears_what_it_has_missed() {
+        let (mut table, bot) = game().await;
+        bot.breaks();
+        tokio::time::sleep(BACK_WITHIN - Duration::from_secs(1)).await;
+        assert_eq!(table.invited.load(Ordering::Relaxed), 2);
+        // It had answered, and its answer was lost.
+        let mut bot = table.take(3, answer(2)).await;
+        assert_eq!(table.answer().await, answer(2));
+        table.ask(&question(3)).await;
+        assert_eq!(bot.call().await, question(3));
+        bot.answer(&answer(3));
+        assert_eq!(table.answer().await, answer(3));
+        let over = CallEnvelope {
+            call: Some(call_envelope::Call::Over(GameOver::default())),
+            ..CallEnvelope::default()
+        };
+        table.ask(&over).await;
+        assert_eq!(bot.call().await, over);
+        table.calls = None;
+        assert!(bot.down.recv().await.is_none());
+        drop(bot);
+        assert_eq!(table.game.await.unwrap(), SeatEnd::Over);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_has_come_is_not_handed_on_twice() {
+        let (mut table, bot) = game().await;
+        bot.answer(&answer(2));
+        assert_eq!(table.answer().await, answer(2));
+        bot.breaks();
+        let bot = table.take(3, answer(2)).await;
+        table.ask(&question(3)).await;
+        bot.answer(&answer(3));
+        assert_eq!(table.answer().await, answer(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_new_process_is_caught_up_by_past_answers() {
+        let (mut table, bot) = game().await;
+        bot.breaks();
+        let mut bot = table.take(0, Bytes::new()).await;
+        for number in 0..2 {
+            let past = CallEnvelope {
+                past_answer: Some(answer(number)),
+                ..question(number)
+            };
+            assert_eq!(bot.call().await, past);
+        }
+        assert_eq!(bot.call().await, question(2));
+        bot.answer(&answer(2));
+        assert_eq!(table.answer().await, answer(2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_that_stays_away_has_hung_up_after_its_time_and_no_sooner() {
+        let (mut table, bot) = game().await;
+        let began = Instant::now();
+        bot.breaks();
+        assert!(table.answers.recv().await.is_none());
+        assert_eq!(table.game.await.unwrap(), SeatEnd::HungUp);
+        assert!(began.elapsed() >= BACK_WITHIN);
+        assert!(began.elapsed() < BACK_WITHIN + Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_comes_back_three_times_and_no_more() {
+        let (mut table, mut bot) = game().await;
+        for _ in 0..MOST_RETURNS {
+            bot.breaks();
+            bot = table.take(3, Bytes::new()).await;
+        }
+        let began = Instant::now();
+        bot.breaks();
+        assert!(table.answers.recv().await.is_none());
+        assert_eq!(table.game.await.unwrap(), SeatEnd::HungUp);
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_that_ends_its_side_has_hung_up_at_once() {
+        let (mut table, bot) = game().await;
+        let began = Instant::now();
+        drop(bot);
+        assert!(table.answers.recv().await.is_none());
+        assert_eq!(table.game.await.unwrap(), SeatEnd::HungUp);
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_status_of_a_bot_is_handed_on() {
+        let (mut table, bot) = game().await;
+        let message = Some(Up::Failure(Failure {
+            code: Code::Internal as u32,
+            message: "exception in request_move".to_owned(),
+        }));
+        bot.up.send(Ok(FromSeat { message })).unwrap();
+        let status = table.answers.recv().await.unwrap().unwrap_err();
+        assert_eq!(status.code(), Code::Internal);
+        assert_eq!(status.message(), "exception in request_move");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_that_is_gone_before_it_is_told_anything_breaks_the_stream() {
+        let mut table = Table::new();
+        table.ask(&question(0)).await;
+        tokio::task::yield_now().await;
+        table.attends.send_replace(None);
+        let status = table.answers.recv().await.unwrap().unwrap_err();
+        assert_eq!(status.message(), breaks().message());
+        assert_eq!(table.game.await.unwrap(), SeatEnd::Gone);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_that_attends_anew_is_invited_to_the_game_that_waits_for_it() {
+        let (table, bot) = game().await;
+        table.attends.send_replace(None);
+        bot.breaks();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let before = table.invited.load(Ordering::Relaxed);
+        table.attends.send_replace(Some(2));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(table.invited.load(Ordering::Relaxed), before + 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_stream_is_kept_open() {
+        let (_table, mut bot) = game().await;
+        let began = Instant::now();
+        assert_eq!(bot.down.recv().await.unwrap().unwrap().call, None);
+        assert_eq!(began.elapsed(), BEAT);
+    }
+}
