@@ -137,7 +137,9 @@ where
                     if is_over {
                         continue;
                     }
-                    match self.arrive(arrival, is_taken).await {
+                    // One whose stream is still open here has not been missed.
+                    let is_back = is_taken && link.is_none();
+                    match self.arrive(arrival, is_back).await {
                         Ok(new) => link = Some(new),
                         Err(end) => return end,
                     }
@@ -205,14 +207,14 @@ where
     }
 
     /// Tells the bot what it has not heard.
-    async fn arrive(&mut self, arrival: Arrival, is_taken: bool) -> Result<Link, SeatEnd> {
+    async fn arrive(&mut self, arrival: Arrival, is_back: bool) -> Result<Link, SeatEnd> {
         let Arrival {
             calls,
             answer,
             up,
             down,
         } = arrival;
-        if is_taken {
+        if is_back {
             if self.returns == MOST_RETURNS {
                 let words = format!("a bot may come back to a game {MOST_RETURNS} times");
                 let _ = down.send(Err(Status::resource_exhausted(words)));

@@ -41,7 +41,7 @@ const SILENT: Duration = Duration::from_secs(6);
 const OPENS_WITHIN: Duration = Duration::from_secs(10);
 /// Pause before the arena is dialled again: at first, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// Longest time for coming back to a game. The arena waits for less.
 const BACK_WITHIN: Duration = Duration::from_secs(35);
 /// Longest time for the last messages of a game.
@@ -135,7 +135,10 @@ impl ArenaToJoin {
             let ended = loop {
                 let began = Instant::now();
                 let stream = self.attend(services, &attending, &found, &mut games, stop.clone());
-                let why = match stream.await {
+                let ended = stream.await;
+                // Games go on by streams that are open; none is opened before it is found again.
+                found.send_replace(None);
+                let why = match ended {
                     Ended::Broken(why) => why,
                     ended => break ended,
                 };
@@ -392,7 +395,7 @@ impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
         })));
         let opening = timeout(OPENS_WITHIN, client.play(UnboundedReceiverStream::new(outgoing)));
         let mut down = tokio::select! {
-            Ok(()) = lobby.changed() => return false,
+            () = moved(lobby) => return false,
             opened = opening => match opened {
                 Ok(Ok(opened)) => opened.into_inner(),
                 Ok(Err(status)) => return is_last(&status),
@@ -402,7 +405,7 @@ impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
         *away_since = None;
         loop {
             tokio::select! {
-                Ok(()) = lobby.changed() => return false,
+                () = moved(lobby) => return false,
                 message = down.message() => match message {
                     Ok(Some(ToSeat { call: Some(call) })) => {
                         self.heard += 1;
@@ -435,6 +438,16 @@ impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
         let _ = timeout(AFTER_GAME, rest).await;
         true
     }
+}
+
+/// Waits until the arena is reached by another connection.
+async fn moved(lobby: &mut watch::Receiver<Option<Client>>) {
+    while lobby.changed().await.is_ok() {
+        if lobby.borrow_and_update().is_some() {
+            return;
+        }
+    }
+    std::future::pending().await
 }
 
 /// True if a status of the arena ends a game, and is not that of a connection that broke.

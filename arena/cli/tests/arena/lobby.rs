@@ -219,8 +219,8 @@ fn a_bot_that_has_dialled_in_plays_a_match_and_nobody_sits_in_its_seat() {
     let played = site.run(line);
     assert!(played.contains("me"), "{played}");
     // There is no such bot, and what to do is said.
-    let output = site.command("match connect-four --bot lobby:you --bot house:random --deals 1");
-    let said = err(&output.output().unwrap());
+    let mut absent = site.command("match connect-four --bot lobby:you --bot house:random --deals 1");
+    let said = err(&absent.output().unwrap());
     assert!(said.contains("BOT_JOIN"), "{said}");
     // A token attends as the name that stands beside it.
     join(&mut site, "you", "honest");

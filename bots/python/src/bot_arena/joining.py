@@ -36,7 +36,7 @@ _SILENT = 6.0
 _OPENS_WITHIN = 10.0
 # The pause before the arena is dialled again: at first, and at most.
 _FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 5.0
+_LONGEST_PAUSE = 2.0
 # How long to try to come back to a game; the arena waits for less.
 _BACK_WITHIN = 35.0
 # How long the last messages of a game may take.
@@ -99,6 +99,8 @@ class _Arena:
         self._target, self._secure = self._read()
         self._metadata = (("authorization", f"Bearer {self._token()}"),)
         self._credentials = self._authorities() if self._secure else None
+        # That of the last control stream; and the same while that is open.
+        self._last: grpc.aio.Channel | None = None
         self._channel: grpc.aio.Channel | None = None
         # Set, and replaced, when there is another connection.
         self._moved = asyncio.Event()
@@ -170,8 +172,9 @@ class _Arena:
         finally:
             stopped.cancel()
             call.cancel()
-            # Games that are played by it come to an end.
-            if channel is not self._channel:
+            # Games go on by streams that are open; none is opened before it is found again.
+            self._channel = None
+            if channel is not self._last:
                 await channel.close()
 
     async def _hear(
@@ -220,7 +223,7 @@ class _Arena:
         return error.details() or error.code().name
 
     async def _move(self, channel: grpc.aio.Channel) -> None:
-        old, self._channel = self._channel, channel
+        old, self._last, self._channel = self._last, channel, channel
         moved, self._moved = self._moved, asyncio.Event()
         moved.set()
         if old is not None:
