@@ -64,9 +64,9 @@ pub(crate) enum SeatEnd {
     CutOff,
     /// The bot has been told nothing, and is not there.
     Gone,
-    /// The bot has ended its side, or has not come back.
+    /// The bot has ended its game, or has not come back.
     HungUp,
-    /// The bot has ended its side with a status.
+    /// The bot has ended its game with a status.
     Failed,
 }
 
@@ -166,21 +166,26 @@ where
                         self.answered(answer).await;
                     }
                     Some(Ok(FromSeat { message: Some(Up::Failure(failure)) })) => {
-                        let _ = self.answers.send(Err(status(failure))).await;
+                        let status = status(failure);
+                        if status.code() == Code::Ok {
+                            return SeatEnd::HungUp;
+                        }
+                        let _ = self.answers.send(Err(status)).await;
                         return SeatEnd::Failed;
                     }
                     Some(Ok(_)) => {}
-                    None if is_over => return SeatEnd::Over,
-                    None => return SeatEnd::HungUp,
                     // It sent more than it may.
                     Some(Err(status)) if status.code() == Code::OutOfRange => {
                         let status = Status::new(status.code(), status.message());
                         let _ = self.answers.send(Err(status)).await;
                         return SeatEnd::Failed;
                     }
-                    Some(Err(_)) if is_over => return SeatEnd::Over,
-                    Some(Err(_)) if self.returns == MOST_RETURNS => return SeatEnd::HungUp,
-                    Some(Err(_)) => {
+                    None | Some(Err(_)) if is_over => return SeatEnd::Over,
+                    None | Some(Err(_)) if self.returns == MOST_RETURNS => {
+                        return SeatEnd::HungUp;
+                    }
+                    // A stream that is replaced may end before the new one is there.
+                    None | Some(Err(_)) => {
                         link = None;
                         deadline = Some(Instant::now() + BACK_WITHIN);
                         (self.invite)();
@@ -305,7 +310,7 @@ fn with_past_answer(call: &Bytes, answer: &Bytes) -> Bytes {
     bytes.freeze()
 }
 
-/// The status of a bot. One that says that all is well has hung up.
+/// The status of a bot.
 fn status(failure: Failure) -> Status {
     let mut words = failure.message;
     if words.len() > LONGEST_WORDS {
@@ -499,6 +504,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_stream_that_is_replaced_is_no_return() {
+        let (mut table, mut bot) = game().await;
+        for _ in 0..2 * MOST_RETURNS {
+            let new = table.take(3, Bytes::new()).await;
+            tokio::task::yield_now().await;
+            bot = new;
+        }
+        bot.answer(&answer(2));
+        assert_eq!(table.answer().await, answer(2));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_bot_that_stays_away_has_hung_up_after_its_time_and_no_sooner() {
         let (mut table, bot) = game().await;
         let began = Instant::now();
@@ -524,10 +541,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_bot_that_ends_its_side_has_hung_up_at_once() {
+    async fn a_bot_that_ends_its_game_has_hung_up_at_once() {
         let (mut table, bot) = game().await;
         let began = Instant::now();
-        drop(bot);
+        let message = Some(Up::Failure(Failure::default()));
+        bot.up.send(Ok(FromSeat { message })).unwrap();
         assert!(table.answers.recv().await.is_none());
         assert_eq!(table.game.await.unwrap(), SeatEnd::HungUp);
         assert_eq!(began.elapsed(), Duration::ZERO);

@@ -426,7 +426,8 @@ impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
                             code: i32::from(status.code()).unsigned_abs(),
                             message: status.message().to_owned(),
                         }))),
-                        None => {}
+                        // It has hung up.
+                        None => send(Some(FromPlayer::Failure(Failure::default()))),
                     }
                     break;
                 }

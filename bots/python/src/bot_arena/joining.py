@@ -341,10 +341,10 @@ class _Seat:
         while (answer := await self.answers.get()) is not None:
             await call.write(FromSeat(answer=answer))
         self.answers.put_nowait(None)
-        if self._status is not None:
-            code, words = self._status
-            failure = Failure(code=code.value[0], message=words)
-            await call.write(FromSeat(failure=failure))
+        # Without a status it has hung up.
+        code, words = self._status or (grpc.StatusCode.OK, "")
+        failure = Failure(code=code.value[0], message=words)
+        await call.write(FromSeat(failure=failure))
         await call.done_writing()
 
     async def hear(self, call: Any) -> None:
