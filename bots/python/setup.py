@@ -15,7 +15,7 @@ from setuptools.command.sdist import sdist
 HERE = Path(__file__).parent
 # A source distribution carries them; a clone has them for all languages.
 PLACES = [HERE / "proto", HERE.parent.parent / "proto"]
-WANTED = ["arena/v1/envelope.proto", "games/*/v1/*.proto"]
+WANTED = ["arena/v1/envelope.proto", "arena/v1/lobby.proto", "games/*/v1/*.proto"]
 
 
 def protos() -> tuple[Path, list[str]]:

@@ -7,6 +7,7 @@ use referee_net::{Bounds, ServerTls, incoming};
 use referee_worker::remote::limits;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
 
 use crate::{DispatchService, ServiceOptions, Storage, Tournaments};
 
@@ -16,7 +17,8 @@ const LARGEST_QUESTION: usize = 1024;
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Plays the tournaments of a store with the workers that join at this listener, until it is
-/// stopped. Workers in this process may call `tournaments` at the same time.
+/// stopped. Workers in this process may call `tournaments` at the same time. `others` are served
+/// there too; the largest messages of their calls are in `bounds`.
 ///
 /// # Errors
 ///
@@ -27,6 +29,7 @@ pub async fn serve<S: Storage>(
     listener: TcpListener,
     tls: Option<ServerTls>,
     bounds: &Bounds,
+    others: Routes,
     stop: CancellationToken,
 ) -> Result<(), tonic::transport::Error> {
     let service = DispatchService::new(tournaments.clone(), options, stop.clone());
@@ -36,11 +39,12 @@ pub async fn serve<S: Storage>(
         .await;
     let bounds = &Bounds {
         message_bytes: LARGEST_QUESTION,
-        messages: &limits::MESSAGES,
+        messages: [&limits::MESSAGES, &bounds.messages[..]].concat(),
         ..bounds.clone()
     };
     let serving = bounds
         .server()
+        .add_routes(others)
         .add_service(health_service)
         .add_service(service.clone().into_server())
         .serve_with_incoming_shutdown(

@@ -19,7 +19,7 @@ use referee_worker::remote::wire;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tonic::{Code, transport::Channel};
+use tonic::{Code, service::Routes, transport::Channel};
 
 /// When a test gives up waiting.
 const AMPLE: Duration = Duration::from_secs(14);
@@ -61,6 +61,7 @@ async fn arena() -> Channel {
             listener,
             None,
             &bounds,
+            Routes::default(),
             stop,
         )
         .await

@@ -15,7 +15,8 @@ use referee_net::{Bounds, DialOptions, Token, channel};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::{
-    Code, Request, Status, client::Grpc, codegen::http::uri::PathAndQuery, transport::Channel,
+    Code, Request, Status, client::Grpc, codegen::http::uri::PathAndQuery, service::Routes,
+    transport::Channel,
 };
 
 /// When a test gives up waiting, and less than a message may take to come.
@@ -40,7 +41,8 @@ async fn arena() -> (SocketAddr, Store) {
         let stop = CancellationToken::new();
         let tournaments = Arc::new(tournaments);
         let bounds = Bounds::default();
-        serve(tournaments, options, listener, None, &bounds, stop).await
+        let others = Routes::default();
+        serve(tournaments, options, listener, None, &bounds, others, stop).await
     });
     (address, store)
 }

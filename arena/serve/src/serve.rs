@@ -14,17 +14,24 @@ use arena_dispatch::{
     Examines, Pulse, Replays, ServiceOptions, TournamentOptions, Tournaments, WorkerAccess, serve,
 };
 use arena_kubernetes::{Settings, StatusMap};
+use arena_lobby::{Lobby, LobbyFolder};
 use arena_store::Store;
 use arena_terminal::{Format, Reporter, beside::ServeArgs, metrics, report, worker_name};
 use arena_tournament::{LEASE, Observer, RunEvent};
 use arena_web::{Hub, HubObserver};
 use referee::{Cores, core_count};
 use referee_bots::{LaunchContext, LaunchOptions};
-use referee_cli::{End, bots::schemes, files::FileShares, random_bytes, stop, usage};
+use referee_cli::{
+    End,
+    bots::{lobby_folder, schemes},
+    files::FileShares,
+    random_bytes, stop, usage,
+};
 use referee_games::game_name;
-use referee_net::Bounds;
+use referee_net::{Bounds, NamedTokens};
 use referee_worker::{Abilities, Stop, WorkerGroup, WorkerIdentity};
 use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
 
 use crate::{
     declared::Declared,
@@ -111,6 +118,7 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
          a tournament, `arena workers` shows who works"
     ));
     let end = CancellationToken::new();
+    let lobby = lobby(args, &url, &end)?;
     let page = match page {
         Some(page) => Some(serve_page(args, page, shares, end.clone()).await?),
         None => None,
@@ -136,6 +144,7 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
     };
     let bounds = Bounds {
         connections: shares.workers,
+        messages: arena_lobby::MESSAGES.to_vec(),
         ..Bounds::default()
     };
     let serving = serve(
@@ -144,6 +153,7 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
         listener,
         tls,
         &bounds,
+        lobby,
         end.clone(),
     );
     let having_pods = async {
@@ -172,6 +182,21 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
     worked?;
     served.context("could not serve")?;
     Ok(End::Interrupted)
+}
+
+/// The service that bots join, if they are to join here.
+fn lobby(args: &ServeArgs, url: &str, end: &CancellationToken) -> anyhow::Result<Routes> {
+    let Some(file) = &args.lobby else {
+        return Ok(Routes::default());
+    };
+    let tokens = NamedTokens::load(file).or_else(|error| usage(error.to_string()))?;
+    let lobby = Lobby::open(tokens, LobbyFolder::new(lobby_folder()), end.clone())
+        .or_else(|error| usage(error.to_string()))?;
+    report::note(&format!(
+        "bots join with BOT_JOIN={url} and BOT_TOKEN_FILE, and play as lobby:NAME; `arena lobby` \
+         shows who attends"
+    ));
+    Ok(lobby.routes())
 }
 
 /// The folder with files of tournaments, if there is to be one.
@@ -289,6 +314,7 @@ fn launch_context(args: &ServeArgs, cores: Option<Cores>) -> anyhow::Result<Laun
         PathBuf::from("arena-runs"),
         args.page.folder(),
     ]);
+    let hidden = hidden.chain(args.lobby.clone());
     let launch = LaunchOptions {
         logs: Some(logs),
         archives: Some(Arc::new(args.cache.open()?)),

@@ -52,8 +52,8 @@ impl OnKubernetes {
             let expected = match (self.isolation, launcher.reach()) {
                 // Referees bring the built-in bots with them.
                 _ if launcher.trust() == Trust::BuiltIn => continue,
-                (Isolation::Services, Reach::Address(_))
-                | (Isolation::Shared | Isolation::Pod, Reach::Container { .. }) => continue,
+                (Isolation::Services, Reach::Address(_)) if !launcher.is_in_lobby() => continue,
+                (Isolation::Shared | Isolation::Pod, Reach::Container { .. }) => continue,
                 (Isolation::Services, _) => "grpc://HOST:PORT, as services have it",
                 (Isolation::Shared | Isolation::Pod, _) => {
                     "an image, as in image:registry.example.com/my-bot@sha256:DIGEST"

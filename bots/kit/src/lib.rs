@@ -24,6 +24,7 @@
 
 pub mod big_two;
 pub mod connect_four;
+mod join;
 mod listen;
 mod local_player;
 pub mod mahjong;
@@ -114,7 +115,8 @@ impl Bot {
 
     /// Serves until it is asked to stop. Where it listens is what the
     /// environment variable `BOT_LISTEN` says: `unix:PATH` or
-    /// `tcp:HOST:PORT`.
+    /// `tcp:HOST:PORT`. Where `BOT_JOIN` names an arena, it joins that instead, with the token of
+    /// the file `BOT_TOKEN_FILE`.
     #[must_use]
     #[expect(clippy::print_stderr, reason = "it is the whole program of a bot")]
     pub fn main(self) -> ExitCode {

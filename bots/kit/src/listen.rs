@@ -13,10 +13,12 @@ use tonic::{
     transport::{Server, server::Router},
 };
 
+use crate::join::ArenaToJoin;
+
 /// The address on which a bot listens when `BOT_LISTEN` is not set.
 const DEFAULT_ADDRESS: &str = "tcp:127.0.0.1:50051";
 /// Longest time that games may go on after the bot was asked to stop.
-const GRACE: Duration = Duration::from_secs(5);
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Reason why a bot could not serve.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +34,9 @@ pub enum ListenError {
         /// The error of the system.
         error: io::Error,
     },
+    /// The arena that `BOT_JOIN` names can't be joined.
+    #[error("could not join: {0}")]
+    Join(String),
     /// The transport failed.
     #[error("could not serve: {0}")]
     Transport(#[from] tonic::transport::Error),
@@ -43,8 +48,9 @@ pub enum ListenError {
     Reflection(#[from] tonic_reflection::server::Error),
 }
 
-/// Serves these routes, health for `services`, and reflection, as [`listen`] does. `descriptors` has
-/// those of games that are not in [`arena_proto`].
+/// Serves these routes, health for `services`, and reflection, as [`listen`] does; or to the arena
+/// that `BOT_JOIN` names, where it names one. `descriptors` has those of games that are not in
+/// [`arena_proto`].
 ///
 /// # Errors
 ///
@@ -82,7 +88,10 @@ pub async fn serve(
     let router = router(routes)
         .add_service(health_service)
         .add_service(reflection);
-    listen(router).await
+    match ArenaToJoin::of_environment()? {
+        Some(arena) => arena.join(router, services, stop_signal()?.shared()).await,
+        None => listen(router).await,
+    }
 }
 
 /// A server of these routes and nothing else.

@@ -55,6 +55,8 @@ pub enum Cause {
     },
     /// Nobody who is trusted has signed the certificate of a bot that runs already.
     UnknownIssuer,
+    /// It is to wait in the lobby of an arena, and does not.
+    NotAttending,
     /// `~` stands for nobody's home within a word.
     Tilde {
         /// The word, as it was written.
@@ -120,6 +122,7 @@ pub(crate) fn cause_of(
     // The first that fits: what is most certain comes first.
     let table = [
         Clues::unknown_issuer as fn(&_) -> _,
+        Clues::not_attending,
         Clues::shared_object,
         Clues::tilde,
         Clues::other_game,
@@ -162,6 +165,11 @@ impl Clues<'_> {
         let is_so = self.is_start() && self.says(&["UnknownIssuer"]);
         let is_remote = self.entry.launcher().trust() == Trust::Remote;
         (is_so && is_remote).then_some(Cause::UnknownIssuer)
+    }
+
+    fn not_attending(&self) -> Option<Cause> {
+        let is_so = matches!(self.foul, Foul::Unreachable { .. });
+        (is_so && self.entry.launcher().is_in_lobby()).then_some(Cause::NotAttending)
     }
 
     fn shared_object(&self) -> Option<Cause> {

@@ -57,6 +57,12 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         None
     }
 
+    /// True if it has dialled in and waits in the lobby of an arena: it is reached from the arena's
+    /// own machine only.
+    fn is_in_lobby(&self) -> bool {
+        false
+    }
+
     /// True if it refuses games that begin in the middle, as its SPEC says.
     fn needs_empty_board(&self) -> bool {
         false

@@ -10,7 +10,8 @@ use std::{
 use line_adapters::{GtpOptions, KaggleSpec, LineDialect, LineSpec};
 use referee_bots::{
     CommandLine, Interface, Launcher, Reach, Scheme, Schemes, Trust, Unpinned, check_home,
-    image_scheme, needs_of_file, program_in_path, stays_in_folder,
+    image_scheme, lobby_scheme,
+    needs_of_file, program_in_path, stays_in_folder,
 };
 use referee_container::Containers;
 use referee_core::GameInfo;
@@ -129,7 +130,15 @@ pub fn schemes() -> std::io::Result<Schemes> {
     ];
     schemes.extend(LineDialect::NAMES.map(|dialect| lines(dialect, program.clone())));
     schemes.push(image_scheme(containers()?, Unpinned::LookUp));
+    schemes.push(lobby_scheme(lobby_folder()));
     Ok(Schemes::with(schemes))
+}
+
+/// The folder of the lobby on this machine: that of `ARENA_LOBBY`, or one below the current folder.
+#[must_use]
+pub fn lobby_folder() -> PathBuf {
+    let folder = std::env::var_os("ARENA_LOBBY").filter(|folder| !folder.is_empty());
+    folder.map_or_else(|| PathBuf::from("arena-runs/lobby"), PathBuf::from)
 }
 
 /// One of our own bots: the program runs itself as it.

@@ -11,7 +11,7 @@ use referee::BotSandbox;
 use referee_bots::{Entry, Trust};
 use referee_sandbox::{Reexec, Sandbox, SandboxError, SandboxMode, Wall};
 
-use crate::{text, usage};
+use crate::{bots::lobby_folder, text, usage};
 
 /// The argument that this program is started again with, inside and outside of a sandbox.
 pub const VERB: &str = "sandbox";
@@ -87,14 +87,15 @@ impl SandboxArgs {
         self.around_all(hidden.into_iter().chain([runs])).map(Some)
     }
 
-    /// The walls around whatever bot may come, which does not see what is hidden.
+    /// The walls around whatever bot may come, which does not see what is hidden, nor the sockets
+    /// of the lobby.
     pub fn around_all(
         self,
         hidden: impl IntoIterator<Item = PathBuf>,
     ) -> anyhow::Result<BotSandbox> {
         Ok(BotSandbox {
             sandbox: self.probe()?,
-            hidden: hidden.into_iter().collect(),
+            hidden: hidden.into_iter().chain([lobby_folder()]).collect(),
             pondering: self.pondering,
         })
     }

@@ -45,7 +45,7 @@ const PREFIX: usize = 5;
 pub struct Budget(Arc<BudgetPurses>);
 
 struct BudgetPurses {
-    messages: &'static [(&'static str, usize)],
+    messages: Vec<(&'static str, usize)>,
     largest: usize,
     within: Duration,
     listed: Purse,
@@ -97,7 +97,7 @@ impl Budget {
     #[must_use]
     pub fn new(bounds: &Bounds) -> Self {
         Self(Arc::new(BudgetPurses {
-            messages: bounds.messages,
+            messages: bounds.messages.clone(),
             largest: bounds.message_bytes,
             within: bounds.body,
             // Several machines may call as one worker.

@@ -23,4 +23,4 @@ pub use page::{PageBounds, TextPage, serve_pages};
 pub use tls::{
     ClientFiles, ClientTls, PeerCertificate, ServerTls, TlsError, TlsFiles, certificate_end,
 };
-pub use token::{Bearer, Token, TokenError, TokenFile, TokenHash};
+pub use token::{Bearer, NamedTokens, Token, TokenError, TokenFile, TokenHash};

@@ -61,7 +61,7 @@ pub struct Bounds {
     pub message_bytes: usize,
     /// The largest message of single methods, by their path, in bytes: those that callers need
     /// credentials for. What they may have in memory is not taken by others.
-    pub messages: &'static [(&'static str, usize)],
+    pub messages: Vec<(&'static str, usize)>,
     /// Most bytes that the messages of all calls may have in memory, over all connections. One
     /// caller may have a quarter of them; methods that are not listed a sixteenth.
     pub bytes_in_flight: usize,
@@ -82,7 +82,7 @@ impl Default for Bounds {
             streams_per_connection: 1024,
             header_bytes: 16 * 1024,
             message_bytes: 4 * 1024 * 1024,
-            messages: &[],
+            messages: Vec::new(),
             bytes_in_flight: 64 * 1024 * 1024,
             body: Duration::from_secs(60),
             handshake: Duration::from_secs(10),

@@ -48,6 +48,11 @@ pub struct TokenHash([u8; 32]);
 #[derive(Clone)]
 pub struct TokenFile(Arc<Reloaded<Vec<TokenHash>, TokenError>>);
 
+/// The tokens of a file, one a line, each after the name of its caller: `NAME TOKEN`. The file
+/// may change while the program runs.
+#[derive(Clone)]
+pub struct NamedTokens(Arc<Reloaded<Vec<(String, TokenHash)>, TokenError>>);
+
 /// Adds a token to each call of a client.
 #[derive(Clone)]
 pub struct Bearer(MetadataValue<Ascii>);
@@ -296,6 +301,60 @@ impl TokenFile {
     }
 }
 
+impl NamedTokens {
+    /// Longest name, in characters.
+    pub const LONGEST_NAME: usize = 40;
+
+    /// Reads the names and tokens of a file. Empty lines and those that begin with `#` are skipped.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, every user may read it, or it does not hold names and tokens, each
+    /// of them once.
+    pub fn load(path: &Path) -> Result<Self, TokenError> {
+        let file = path.to_owned();
+        let read = move || named_tokens(&file);
+        Reloaded::load(vec![path.to_owned()], read).map(|tokens| Self(Arc::new(tokens)))
+    }
+
+    /// The name that a token stands after. Each of them is compared, in a time that does not
+    /// depend on what it is.
+    #[must_use]
+    pub fn name_of(&self, token: &Token) -> Option<String> {
+        let wanted = token.hash();
+        let known = self.0.present();
+        let mut found = None;
+        for (name, one) in known.iter() {
+            if one.compare(&wanted).into() {
+                found = Some(name);
+            }
+        }
+        found.cloned()
+    }
+
+    /// The names, in the order of the file.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let known = self.0.present();
+        known.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// True if a text can be a name: it is also part of the names of files and of addresses.
+    #[must_use]
+    pub fn is_name(text: &str) -> bool {
+        let of_a_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && text.len() <= Self::LONGEST_NAME
+            && text.chars().all(of_a_name)
+    }
+}
+
+impl fmt::Debug for NamedTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NamedTokens(hidden)")
+    }
+}
+
 impl fmt::Debug for TokenFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TokenFile(hidden)")
@@ -349,6 +408,48 @@ impl Interceptor for Bearer {
 
 /// The tokens of a file, of which there is at least one.
 fn tokens(path: &Path) -> Result<Vec<Token>, TokenError> {
+    let expected = "tokens, one a line";
+    let lines = lines(path, expected)?;
+    let tokens = lines.into_iter().map(|(number, line)| {
+        let none = |_| wrong(path, expected, format!("line {number} is none"));
+        line.parse().map_err(none)
+    });
+    tokens.collect()
+}
+
+/// The names and tokens of a file, of which there is at least one.
+fn named_tokens(path: &Path) -> Result<Vec<(String, TokenHash)>, TokenError> {
+    let expected = "lines NAME TOKEN, where a name is 1 to 40 letters, digits, dots, hyphens and \
+                    underscores, and tokens";
+    let mut known: Vec<(String, TokenHash)> = Vec::new();
+    for (number, line) in lines(path, expected)? {
+        let wrong = |why: &str| wrong(path, expected, format!("line {number} {why}"));
+        let (name, token) = line
+            .split_once(char::is_whitespace)
+            .ok_or_else(|| wrong("is none"))?;
+        let token: Token = token.trim().parse().map_err(|_| wrong("has no token"))?;
+        if !NamedTokens::is_name(name) {
+            return Err(wrong("has no name"));
+        }
+        let is_known = |known: &(String, TokenHash)| known.0 == name || known.1.is_of(&token);
+        if known.iter().any(is_known) {
+            return Err(wrong("has a name or a token that an earlier line has"));
+        }
+        known.push((name.to_owned(), token.hash()));
+    }
+    Ok(known)
+}
+
+fn wrong(path: &Path, expected: &'static str, found: String) -> TokenError {
+    TokenError::Content {
+        path: path.to_owned(),
+        expected,
+        found,
+    }
+}
+
+/// The lines of a file of tokens with their numbers; there is at least one.
+fn lines(path: &Path, expected: &'static str) -> Result<Vec<(usize, String)>, TokenError> {
     let (bytes, metadata) = file::read(path).map_err(|error| TokenError::File {
         doing: "read",
         path: path.to_owned(),
@@ -359,23 +460,13 @@ fn tokens(path: &Path) -> Result<Vec<Token>, TokenError> {
             path: path.to_owned(),
         });
     }
-    let wrong = |found: String| TokenError::Content {
-        path: path.to_owned(),
-        expected: "tokens, one a line",
-        found,
-    };
-    let text = String::from_utf8(bytes).map_err(|_| wrong("it is no text".to_owned()))?;
-    let lines = (1..).zip(text.lines().map(str::trim));
+    let wrong = |found: &str| wrong(path, expected, found.to_owned());
+    let text = String::from_utf8(bytes).map_err(|_| wrong("it is no text"))?;
+    let lines = (1..).zip(text.lines().map(|line| line.trim().to_owned()));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let tokens: Result<Vec<Token>, TokenError> = lines
-        .map(|(number, line)| {
-            let none = |_| wrong(format!("line {number} is none"));
-            line.parse().map_err(none)
-        })
-        .collect();
-    match tokens? {
-        tokens if tokens.is_empty() => Err(wrong("it has none".to_owned())),
-        tokens => Ok(tokens),
+    match lines.collect::<Vec<_>>() {
+        lines if lines.is_empty() => Err(wrong("it has none")),
+        lines => Ok(lines),
     }
 }
 
@@ -502,6 +593,33 @@ mod tests {
         std::fs::write(&path, format!("{}\n", two.reveal())).unwrap();
         tokio::time::advance(std::time::Duration::from_secs(1)).await;
         assert!(!known.has(&one) && known.has(&two));
+    }
+
+    #[tokio::test]
+    async fn a_token_has_the_name_of_its_line_and_no_other() {
+        let [one, two, other] = [(); 3].map(|()| Token::generate().unwrap());
+        let lines = |lines: &[(&str, &Token)]| {
+            let lines = lines.iter();
+            let lines = lines.map(|(name, token)| format!("{name} {}\n", token.reveal()));
+            lines.collect::<String>()
+        };
+        let (_folder, path) = file_with(&lines(&[("ann", &one), ("bob", &two)]), 0o600);
+        let known = NamedTokens::load(&path).unwrap();
+        assert_eq!(known.names(), ["ann", "bob"]);
+        for (token, name) in [(&one, Some("ann")), (&two, Some("bob")), (&other, None)] {
+            assert_eq!(known.name_of(token).as_deref(), name);
+        }
+        for (text, words) in [
+            (lines(&[("ann", &one), ("ann", &two)]), "line 2 has a name"),
+            (lines(&[("ann", &one), ("bob", &one)]), "line 2 has a name"),
+            (lines(&[("../ann", &one)]), "line 1 has no name"),
+            (one.reveal().to_owned(), "line 1 is none"),
+            ("ann secret".to_owned(), "line 1 has no token"),
+        ] {
+            let (_folder, path) = file_with(&text, 0o600);
+            let error = NamedTokens::load(&path).unwrap_err().to_string();
+            assert!(error.contains(words) && !error.contains("secret"), "{error}");
+        }
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl ServeOptions {
         let largest = bounds.message_bytes;
         let bounds = Bounds {
             message_bytes: LARGEST_QUESTION,
-            messages: &MESSAGES,
+            messages: MESSAGES.to_vec(),
             ..bounds
         };
         let referee = RefereeServer::new(service).max_decoding_message_size(largest);

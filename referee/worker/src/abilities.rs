@@ -93,7 +93,9 @@ impl Need {
     /// The needs of starting this bot.
     #[must_use]
     pub fn of(entry: &Entry) -> Vec<Self> {
-        if let Reach::Address(address) = entry.launcher().reach() {
+        if let Reach::Address(address) = entry.launcher().reach()
+            && !entry.launcher().is_in_lobby()
+        {
             return vec![Self::Dial { address }];
         }
         match entry.launcher().travels_with() {

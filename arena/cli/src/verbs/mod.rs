@@ -8,6 +8,7 @@ mod check_referee;
 mod demo;
 mod dockerfile;
 mod exam;
+mod lobby;
 mod r#match;
 mod new;
 mod packing;
@@ -113,6 +114,8 @@ enum Verb {
     Worker(Box<WorkArgs>),
     /// The machines that work: who, on what, how fast, how late
     Workers(workers::Workers),
+    /// The bots that have dialled in and wait for games, and their tokens
+    Lobby(lobby::Lobby),
     /// Tournaments on a Kubernetes cluster: what is made, what is there, what is wrong
     #[command(subcommand)]
     Kubernetes(KubernetesCommand),
@@ -160,6 +163,7 @@ impl CommandLine for Cli {
             Verb::Serve(_) | Verb::Kubernetes(_) => beside::go_on_as_serve(),
             Verb::Worker(verb) => on_runtime(verb.run()),
             Verb::Workers(verb) => on_runtime(verb.run()),
+            Verb::Lobby(verb) => verb.run(),
             Verb::Completions { shell } => print_bytes(completions(shell).as_bytes()),
             Verb::Man { verbs } => man(&verbs),
             // How it ends is a part of how it misbehaves.

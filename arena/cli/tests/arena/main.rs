@@ -30,6 +30,7 @@ mod kills;
 mod kubernetes;
 mod languages;
 mod lines;
+mod lobby;
 mod metrics;
 mod namespaces;
 mod networks;

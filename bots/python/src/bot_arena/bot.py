@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bot_arena import big_two, connect_four, mahjong, othello
 from bot_arena._proto.arena.v1.envelope_pb2 import Ready
 from bot_arena.game import Game, GameBot, GameStart
+from bot_arena.joining import join
 from bot_arena.server import ListenError, serve
 from bot_arena.session import OnLoop, OwnThread, ServedGame
 
@@ -33,6 +34,10 @@ def _check(name: str, value: object, wanted: type, expected: str) -> None:
 
 def _say(address: str) -> None:
     print(f"listening on {address}", flush=True)
+
+
+def _attend(place: str) -> None:
+    print(f"attending at {place}", flush=True)
 
 
 class Bot:
@@ -83,8 +88,9 @@ class Bot:
 
     def main(self) -> None:
         """Serves until SIGTERM or SIGINT. It listens at the address in the environment
-        variable `BOT_LISTEN`: `unix:PATH` or `tcp:HOST:PORT`. Exits with 1 and a
-        line on standard error where it can't listen there.
+        variable `BOT_LISTEN`: `unix:PATH` or `tcp:HOST:PORT`. Where `BOT_JOIN` names an arena
+        (`https://HOST:PORT`) it joins that instead, with the token in the file
+        `BOT_TOKEN_FILE`. Exits with 1 and a line on standard error where it can't.
         """
         if isinstance(sys.stdout, io.TextIOWrapper):
             # What a bot prints is seen at once, also where it goes to a file.
@@ -123,7 +129,11 @@ class Bot:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        await self.serve(os.environ.get("BOT_LISTEN", _STANDARD), stop)
+        if "BOT_JOIN" in os.environ:
+            atexit.unregister(self._never_served)
+            await join(self._games.values(), self._ready, self._new_caller, stop, _attend)
+        else:
+            await self.serve(os.environ.get("BOT_LISTEN", _STANDARD), stop)
 
     def _plays(self, game: Game[Any, Any], new: Callable[[GameStart], GameBot]) -> Self:
         if inspect.isabstract(new):

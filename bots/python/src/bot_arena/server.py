@@ -9,7 +9,7 @@ import socket
 import stat
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import grpc
@@ -84,6 +84,20 @@ async def serve(
             remove_socket(path)
 
 
+class GameStream(Protocol):
+    """The stream of one game: calls are read, and something else at its end; answers are
+    written.
+    """
+
+    async def read(self) -> object: ...
+
+    async def write(self, answer: bytes, /) -> None: ...
+
+    def set_code(self, code: grpc.StatusCode, /) -> None: ...
+
+    def set_details(self, words: str, /) -> None: ...
+
+
 class RunningGames:
     """The games that run at the same time, at most `max_games`."""
 
@@ -99,20 +113,22 @@ class RunningGames:
         """What serves a game's one call. Messages pass through as bytes."""
 
         async def play(_: object, context: grpc.aio.ServicerContext[bytes, bytes]) -> None:
-            try:
-                async with self._slot():
-                    await self._play(served, context)
-            except Fault as fault:
-                # An abort would raise an exception that gRPC and its own frames keep.
-                context.set_code(fault.code)
-                context.set_details(fault.words)
+            await self.play(served, context)
 
         method: Any = grpc.stream_stream_rpc_method_handler(play)
         return grpc.method_handlers_generic_handler(served.game.service, {"Play": method})
 
-    async def _play(
-        self, served: ServedGame, context: grpc.aio.ServicerContext[bytes, bytes]
-    ) -> None:
+    async def play(self, served: ServedGame, context: GameStream) -> None:
+        """One game, by one stream. What is wrong with it is the stream's status."""
+        try:
+            async with self._slot():
+                await self._play(served, context)
+        except Fault as fault:
+            # An abort would raise an exception that gRPC and its own frames keep.
+            context.set_code(fault.code)
+            context.set_details(fault.words)
+
+    async def _play(self, served: ServedGame, context: GameStream) -> None:
         caller = self._new_caller()
         session = Session(served, self._ready, caller)
         # In a separate task: here only the stream is cancelled, whatever the author's
@@ -163,9 +179,7 @@ class RunningGames:
                 event.clear()
 
 
-async def _converse(
-    session: Session, context: grpc.aio.ServicerContext[bytes, bytes]
-) -> None:
+async def _converse(session: Session, context: GameStream) -> None:
     while isinstance(message := await context.read(), bytes):
         answer = await session.hear(message)
         if answer is not None:

@@ -28,7 +28,7 @@ const OPEN: &str = "/test.Test/Open";
 fn bounds() -> Bounds {
     Bounds {
         message_bytes: 1000,
-        messages: &[(LISTED, 200 * 1024)],
+        messages: vec![(LISTED, 200 * 1024)],
         bytes_in_flight: MIB,
         ..Bounds::default()
     }

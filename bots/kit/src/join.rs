@@ -1,0 +1,467 @@
+//! Joining an arena instead of listening: a bot that nobody can dial dials the arena's lobby
+//! (`arena.v1.Lobby`), and is invited to games there. Their streams go on to the bot's own server,
+//! through memory, so that a bot does not know how it is reached.
+
+use std::{collections::HashSet, env, io, path::PathBuf, time::Duration};
+
+use arena_proto::{
+    arena::v1::{
+        Drain, Failure, FromBot, FromSeat, Hello, Invitation, Pong, Take, ToSeat,
+        from_bot::Message as ToArena, from_seat::Message as FromPlayer, lobby_client::LobbyClient,
+        to_bot::Message as FromArena,
+    },
+    opaque::OpaqueCodec,
+};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, stream};
+use hyper_util::rt::TokioIo;
+use referee_net::{
+    Bearer, ClientFiles, ClientTls, DialOptions, Target, Token, channel as channel_to,
+};
+use tokio::{
+    io::{DuplexStream, duplex},
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::{Instant, sleep, timeout},
+};
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::{
+    Code, Request, Status,
+    client::Grpc,
+    codegen::{InterceptedService, http::uri::PathAndQuery},
+    transport::{Channel, Endpoint, server::Router},
+};
+use tower::service_fn;
+
+use crate::listen::{GRACE, ListenError};
+
+/// The arena sends a ping every two seconds. After this time without one its stream is dead.
+const SILENT: Duration = Duration::from_secs(6);
+/// Longest time for opening a stream.
+const OPENS_WITHIN: Duration = Duration::from_secs(10);
+/// Pause before the arena is dialled again: at first, and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// Longest time for coming back to a game. The arena waits for less.
+const BACK_WITHIN: Duration = Duration::from_secs(35);
+/// Longest time for the last messages of a game.
+const AFTER_GAME: Duration = Duration::from_secs(5);
+/// The largest message of an arena, in bytes.
+const LARGEST_CALL: usize = 4 * 1024 * 1024;
+/// Number of bytes that wait at each end of a pipe in memory.
+const PIPE: usize = 64 * 1024;
+
+/// An arena that a bot joins.
+pub(crate) struct ArenaToJoin {
+    target: Target,
+    bearer: Bearer,
+    tls: Option<ClientTls>,
+}
+
+type Client = LobbyClient<InterceptedService<Channel, Bearer>>;
+
+/// A bot that attends.
+#[derive(Clone)]
+struct Attending {
+    /// Takes the other ends of pipes to the bot's own server.
+    pipes: mpsc::UnboundedSender<io::Result<DuplexStream>>,
+    /// The connection that the control stream is on.
+    lobby: watch::Receiver<Option<Client>>,
+}
+
+/// How a control stream has ended.
+enum Ended {
+    /// We were asked to stop.
+    Stopped,
+    /// Another process attends with the token.
+    Superseded,
+    /// The arena does not let us in, and will not later.
+    Refused(String),
+    /// It is to be tried again.
+    Broken(String),
+}
+
+impl ArenaToJoin {
+    /// The arena that `BOT_JOIN` names, if it names one, with the token in `BOT_TOKEN_FILE` and
+    /// the certificate authority in `BOT_CA`.
+    ///
+    /// # Errors
+    ///
+    /// Which of them is wrong.
+    pub(crate) fn of_environment() -> Result<Option<Self>, ListenError> {
+        let Ok(address) = env::var("BOT_JOIN") else {
+            return Ok(None);
+        };
+        let wrong = |why: String| ListenError::Join(format!("BOT_JOIN is \"{address}\": {why}"));
+        let target: Target = address
+            .parse()
+            .map_err(|_| wrong("expected https://HOST:PORT or http://HOST:PORT".to_owned()))?;
+        let Some(file) = env::var_os("BOT_TOKEN_FILE") else {
+            return Err(wrong(
+                "BOT_TOKEN_FILE must name the file with the token that you were given".to_owned(),
+            ));
+        };
+        let token = Token::read(&PathBuf::from(file)).map_err(|error| wrong(error.to_string()))?;
+        let bearer = Bearer::new(&token, &target, false);
+        let ca = env::var_os("BOT_CA").map(PathBuf::from);
+        let files = ClientFiles { ca, identity: None };
+        let tls = target.has_tls().then(|| ClientTls::load(files)).transpose();
+        Ok(Some(Self {
+            bearer: bearer.map_err(|error| wrong(error.to_string()))?,
+            tls: tls.map_err(|error| wrong(error.to_string()))?,
+            target,
+        }))
+    }
+
+    /// Attends until it is asked to stop, and comes back wherever it is cut off.
+    ///
+    /// # Errors
+    ///
+    /// The arena does not let it in, or another process has its place.
+    pub(crate) async fn join(
+        self,
+        router: Router,
+        services: &[&str],
+        stop: impl Future<Output = ()> + Clone,
+    ) -> Result<(), ListenError> {
+        let (pipes, incoming) = mpsc::unbounded_channel();
+        let (found, lobby) = watch::channel(None);
+        let attending = Attending { pipes, lobby };
+        let serving = router.serve_with_incoming(UnboundedReceiverStream::new(incoming));
+        let staying = async {
+            let mut games = Games::default();
+            let mut pause = FIRST_PAUSE;
+            let mut told = String::new();
+            let ended = loop {
+                let began = Instant::now();
+                let stream = self.attend(services, &attending, &found, &mut games, stop.clone());
+                let ended = stream.await;
+                // Games go on by streams that are open; none is opened before it is found again.
+                found.send_replace(None);
+                let why = match ended {
+                    Ended::Broken(why) => why,
+                    ended => break ended,
+                };
+                if began.elapsed() > LONGEST_PAUSE {
+                    pause = FIRST_PAUSE;
+                }
+                if told != why {
+                    say(&format!("{}: {why}; it is tried again", self.target));
+                    told = why;
+                }
+                tokio::select! {
+                    () = stop.clone() => break Ended::Stopped,
+                    () = sleep(pause) => pause = LONGEST_PAUSE.min(2 * pause),
+                }
+            };
+            // Those that run go on for a while.
+            let _ = timeout(GRACE, games.end()).await;
+            let said = |why: String| Err(ListenError::Join(format!("{}: {why}", self.target)));
+            match ended {
+                Ended::Stopped | Ended::Broken(_) => Ok(()),
+                Ended::Refused(why) => said(why),
+                Ended::Superseded => said(
+                    "another process has joined with the same token, and this one ends; each \
+                     process needs a token of its own"
+                        .to_owned(),
+                ),
+            }
+        };
+        tokio::select! {
+            served = serving => Ok(served?),
+            stayed = staying => stayed,
+        }
+    }
+
+    /// One control stream, from its beginning to its end.
+    #[expect(clippy::print_stdout, reason = "it is the whole program of a bot")]
+    async fn attend(
+        &self,
+        services: &[&str],
+        attending: &Attending,
+        found: &watch::Sender<Option<Client>>,
+        games: &mut Games,
+        stop: impl Future<Output = ()>,
+    ) -> Ended {
+        let channel = match channel_to(&self.target, self.tls.clone(), &DialOptions::default()) {
+            Ok(channel) => channel,
+            Err(error) => return Ended::Refused(error.to_string()),
+        };
+        let client = LobbyClient::with_interceptor(channel, self.bearer.clone());
+        let mut client = client.max_decoding_message_size(LARGEST_CALL);
+        let (up, outgoing) = mpsc::unbounded_channel();
+        let send = |message| {
+            let message = Some(message);
+            let _ = up.send(FromBot { message });
+        };
+        send(ToArena::Hello(Hello {
+            services: services.iter().map(|service| (*service).to_owned()).collect(),
+            program: concat!("bot-kit ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }));
+        tokio::pin!(stop);
+        let opening = client.attend(UnboundedReceiverStream::new(outgoing));
+        let opened = tokio::select! {
+            () = &mut stop => return Ended::Stopped,
+            opened = timeout(OPENS_WITHIN, opening) => opened,
+        };
+        let mut down = match opened {
+            Ok(Ok(opened)) => opened.into_inner(),
+            Ok(Err(status)) => return ended(&status),
+            Err(_) => return Ended::Broken("it does not answer".to_owned()),
+        };
+        loop {
+            let message = tokio::select! {
+                () = &mut stop => {
+                    send(ToArena::Drain(Drain {}));
+                    let _ = timeout(GRACE, games.end()).await;
+                    return Ended::Stopped;
+                }
+                message = timeout(SILENT, down.message()) => message,
+            };
+            let message = match message {
+                Ok(Ok(Some(message))) => message.message,
+                Ok(Ok(None)) => return Ended::Broken("it has ended the stream".to_owned()),
+                Ok(Err(status)) => return ended(&status),
+                Err(_) => return Ended::Broken("nothing is heard of it".to_owned()),
+            };
+            match message {
+                Some(FromArena::Greeting(greeting)) => {
+                    println!("attending at {} as {}", self.target, greeting.name);
+                    found.send_replace(Some(client.clone()));
+                }
+                Some(FromArena::Ping(ping)) => send(ToArena::Pong(Pong {
+                    number: ping.number,
+                })),
+                Some(FromArena::Invitation(invitation)) => games.take(attending, invitation),
+                Some(FromArena::Superseded(_)) => return Ended::Superseded,
+                // The stream ends soon.
+                Some(FromArena::Drain(_)) | None => {}
+            }
+        }
+    }
+}
+
+/// The meaning of a status instead of a control stream.
+fn ended(status: &Status) -> Ended {
+    let why = status.message().to_owned();
+    match status.code() {
+        Code::Unimplemented => Ended::Refused(
+            "this arena has no lobby: `arena serve --lobby FILE` opens it".to_owned(),
+        ),
+        Code::Unauthenticated | Code::PermissionDenied | Code::InvalidArgument => {
+            Ended::Refused(why)
+        }
+        _ => Ended::Broken(causes(status)),
+    }
+}
+
+/// A status with what caused it.
+fn causes(status: &Status) -> String {
+    let mut text = status.message().to_owned();
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[expect(clippy::print_stderr, reason = "the log of a bot is its standard error")]
+fn say(words: &str) {
+    eprintln!("{words}");
+}
+
+/// The games that are played, by the keys of their invitations.
+#[derive(Default)]
+struct Games {
+    tasks: JoinSet<Bytes>,
+    keys: HashSet<Bytes>,
+}
+
+impl Games {
+    /// Takes a seat. An invitation to a game that is played already says that it waits for us,
+    /// which its own stream knows.
+    fn take(&mut self, attending: &Attending, invitation: Invitation) {
+        while let Some(over) = self.tasks.try_join_next() {
+            if let Ok(key) = over {
+                self.keys.remove(&key);
+            }
+        }
+        let key = invitation.key.clone();
+        if self.keys.insert(key.clone()) {
+            let game = attending.clone().play(invitation);
+            self.tasks.spawn(async move {
+                game.await;
+                key
+            });
+        }
+    }
+
+    /// Waits until all are over.
+    async fn end(&mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+/// A game on the side of the bot.
+struct Seat<A> {
+    key: Bytes,
+    /// Number of calls that the bot has been given.
+    heard: u64,
+    /// Its last answer.
+    last: Bytes,
+    /// To the bot.
+    calls: mpsc::UnboundedSender<Bytes>,
+    /// Of the bot.
+    answers: A,
+}
+
+impl Attending {
+    async fn play(mut self, invitation: Invitation) {
+        let Ok(path) = format!("/{}/Play", invitation.service).parse::<PathAndQuery>() else {
+            return;
+        };
+        let (calls, hearing) = mpsc::unbounded_channel();
+        let mut bot = Grpc::new(self.own_server());
+        let opened = match bot.ready().await {
+            Ok(()) => {
+                let calls = Request::new(UnboundedReceiverStream::new(hearing));
+                bot.streaming(calls, path, OpaqueCodec).await
+            }
+            Err(error) => Err(Status::unavailable(error.to_string())),
+        };
+        let answers = match opened {
+            Ok(opened) => opened.into_inner().left_stream(),
+            Err(status) => stream::iter([Err(status)]).right_stream(),
+        };
+        let mut seat = Seat {
+            key: invitation.key,
+            heard: 0,
+            last: Bytes::new(),
+            calls,
+            answers,
+        };
+        let mut away_since = None;
+        loop {
+            let client = self.lobby.borrow_and_update().clone();
+            if let Some(client) = client
+                && seat.sit(client, &mut self.lobby, &mut away_since).await
+            {
+                break;
+            }
+            let since = away_since.get_or_insert_with(Instant::now);
+            if since.elapsed() > BACK_WITHIN {
+                return;
+            }
+            let _ = timeout(FIRST_PAUSE, self.lobby.changed()).await;
+        }
+        let Seat { calls, answers, .. } = seat;
+        drop(calls);
+        let _ = timeout(AFTER_GAME, answers.for_each(|_| async {})).await;
+    }
+
+    /// A connection to the bot's own server.
+    fn own_server(&self) -> Channel {
+        let pipes = self.pipes.clone();
+        let connector = service_fn(move |_| {
+            let (ours, theirs) = duplex(PIPE);
+            let sent = pipes.send(Ok(theirs)).map_err(io::Error::other);
+            async move { sent.map(|()| TokioIo::new(ours)) }
+        });
+        Endpoint::from_static("http://bot").connect_with_connector_lazy(connector)
+    }
+}
+
+impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
+    /// Plays by one stream. True if the game is over for us; else the stream broke, or the arena
+    /// was reached in another way meanwhile.
+    async fn sit(
+        &mut self,
+        mut client: Client,
+        lobby: &mut watch::Receiver<Option<Client>>,
+        away_since: &mut Option<Instant>,
+    ) -> bool {
+        let (up, outgoing) = mpsc::unbounded_channel();
+        let send = |message| {
+            let _ = up.send(FromSeat { message });
+        };
+        send(Some(FromPlayer::Take(Take {
+            key: self.key.clone(),
+            calls: self.heard,
+            answer: self.last.clone(),
+        })));
+        let opening = timeout(OPENS_WITHIN, client.play(UnboundedReceiverStream::new(outgoing)));
+        let mut down = tokio::select! {
+            () = moved(lobby) => return false,
+            opened = opening => match opened {
+                Ok(Ok(opened)) => opened.into_inner(),
+                Ok(Err(status)) => return is_last(&status),
+                Err(_) => return false,
+            }
+        };
+        *away_since = None;
+        loop {
+            tokio::select! {
+                () = moved(lobby) => return false,
+                message = down.message() => match message {
+                    Ok(Some(ToSeat { call: Some(call) })) => {
+                        self.heard += 1;
+                        let _ = self.calls.send(call);
+                    }
+                    Ok(Some(ToSeat { call: None })) => send(None),
+                    Ok(None) => return true,
+                    Err(status) => return is_last(&status),
+                },
+                answer = self.answers.next() => {
+                    match answer {
+                        Some(Ok(answer)) => {
+                            self.last = answer.clone();
+                            send(Some(FromPlayer::Answer(answer)));
+                            continue;
+                        }
+                        Some(Err(status)) => send(Some(FromPlayer::Failure(Failure {
+                            code: i32::from(status.code()).unsigned_abs(),
+                            message: status.message().to_owned(),
+                        }))),
+                        // It has hung up.
+                        None => send(Some(FromPlayer::Failure(Failure::default()))),
+                    }
+                    break;
+                }
+            }
+        }
+        // The bot has ended its game. Who drops a stream may lose its last message.
+        drop(up);
+        let rest = async { while let Ok(Some(_)) = down.message().await {} };
+        let _ = timeout(AFTER_GAME, rest).await;
+        true
+    }
+}
+
+/// Waits until the arena is reached by another connection.
+async fn moved(lobby: &mut watch::Receiver<Option<Client>>) {
+    while lobby.changed().await.is_ok() {
+        if lobby.borrow_and_update().is_some() {
+            return;
+        }
+    }
+    std::future::pending().await
+}
+
+/// True if a status of the arena ends a game, and is not that of a connection that broke.
+fn is_last(status: &Status) -> bool {
+    let is_said = std::error::Error::source(status).is_none();
+    is_said
+        && matches!(
+            status.code(),
+            Code::Cancelled
+                | Code::InvalidArgument
+                | Code::NotFound
+                | Code::PermissionDenied
+                | Code::ResourceExhausted
+                | Code::Unauthenticated
+        )
+}
