@@ -531,6 +531,8 @@ mod tests {
         let (mut table, mut bot) = game().await;
         for _ in 0..MOST_RETURNS {
             bot.breaks();
+            // It is missed.
+            tokio::time::sleep(Duration::from_secs(1)).await;
             bot = table.take(3, Bytes::new()).await;
         }
         let began = Instant::now();
