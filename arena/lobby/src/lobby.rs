@@ -140,8 +140,8 @@ impl Lobby {
             request.extensions_mut().insert(caller);
             Ok(request)
         };
-        let server = lobby_server::LobbyServer::new(self.clone())
-            .max_decoding_message_size(LARGEST_ANSWER);
+        let server =
+            lobby_server::LobbyServer::new(self.clone()).max_decoding_message_size(LARGEST_ANSWER);
         Routes::new(InterceptedService::new(server, admit))
     }
 }
@@ -233,7 +233,11 @@ impl LobbyState {
         let mut key: Key = [0; KEY];
         getrandom::fill(&mut key)
             .map_err(|error| Status::unavailable(format!("there is no chance: {error}")))?;
-        let attends = self.bots.lock().get(name).map(|bot| bot.attends.subscribe());
+        let attends = self
+            .bots
+            .lock()
+            .get(name)
+            .map(|bot| bot.attends.subscribe());
         let attends = attends.ok_or_else(socket::breaks)?;
         let (answers, replies) = mpsc::channel(ANSWERS);
         let (arrivals, arriving) = mpsc::channel(1);
@@ -282,7 +286,11 @@ impl LobbyState {
             since_unix_ms: u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX),
             round_trip: None,
         };
-        let say = |message| down.try_send(Ok(ToBot { message: Some(message) }));
+        let say = |message| {
+            down.try_send(Ok(ToBot {
+                message: Some(message),
+            }))
+        };
         let mut ping = interval(PING);
         let mut pings = 0;
         let mut sent = Instant::now();

@@ -161,7 +161,11 @@ where
                         deadline = Some(Instant::now() + AFTER_GAME);
                     }
                 },
-                message = next(&mut link) => match message {
+                message = next(&mut link) => {
+                    if !is_over && matches!(message, Some(Ok(_))) {
+                        deadline = None;
+                    }
+                    match message {
                     Some(Ok(FromSeat { message: Some(Up::Answer(answer)) })) => {
                         self.answered(answer).await;
                     }
@@ -187,16 +191,20 @@ where
                     // A stream that is replaced may end before the new one is there.
                     None | Some(Err(_)) => {
                         link = None;
-                        deadline = Some(Instant::now() + BACK_WITHIN);
+                        deadline.get_or_insert_with(|| Instant::now() + BACK_WITHIN);
                         (self.invite)();
                     }
-                },
+                    }
+                }
                 Ok(()) = self.attends.changed() => {
                     let is_there = self.attends.borrow_and_update().is_some();
-                    if link.is_none() && is_there {
+                    if is_there && (link.is_none() || deadline.is_some()) {
                         (self.invite)();
-                    } else if !is_taken && !is_there {
+                    } else if !is_there && !is_taken {
                         return self.gone().await;
+                    } else if !is_there && deadline.is_none() {
+                        // It may be cut off, and nobody is told: a stream that is alive shows it.
+                        deadline = Some(Instant::now() + BACK_WITHIN);
                     }
                 }
                 _ = beat.tick(), if link.is_some() => {
@@ -531,6 +539,8 @@ mod tests {
         let (mut table, mut bot) = game().await;
         for _ in 0..MOST_RETURNS {
             bot.breaks();
+            // It is missed.
+            tokio::time::sleep(Duration::from_secs(1)).await;
             bot = table.take(3, Bytes::new()).await;
         }
         let began = Instant::now();
@@ -585,6 +595,28 @@ mod tests {
         table.attends.send_replace(Some(2));
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert_eq!(table.invited.load(Ordering::Relaxed), before + 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_that_nothing_is_heard_of_has_hung_up_though_its_stream_is_open() {
+        let (mut table, _bot) = game().await;
+        let began = Instant::now();
+        table.attends.send_replace(None);
+        assert!(table.answers.recv().await.is_none());
+        assert_eq!(table.game.await.unwrap(), SeatEnd::HungUp);
+        assert!(began.elapsed() < BACK_WITHIN + Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_is_alive_outlives_the_control_stream() {
+        let (mut table, mut bot) = game().await;
+        table.attends.send_replace(None);
+        // It is asked whether it is there.
+        assert_eq!(bot.down.recv().await.unwrap().unwrap().call, None);
+        bot.up.send(Ok(FromSeat { message: None })).unwrap();
+        tokio::time::sleep(2 * BACK_WITHIN).await;
+        bot.answer(&answer(2));
+        assert_eq!(table.answer().await, answer(2));
     }
 
     #[tokio::test(start_paused = true)]

@@ -293,9 +293,11 @@ fn of_cause(cause: &Cause) -> String {
         Cause::UnknownIssuer => "no authority that is trusted here has signed the bot's \
              certificate: --bots-ca FILE names the one that has"
             .to_owned(),
-        Cause::NotAttending => "start the bot with BOT_JOIN=https://HOST:PORT of `arena serve --lobby` \
+        Cause::NotAttending => {
+            "start the bot with BOT_JOIN=https://HOST:PORT of `arena serve --lobby` \
              and BOT_TOKEN_FILE=FILE; `arena lobby` shows who attends"
-            .to_owned(),
+                .to_owned()
+        }
         Cause::Tilde { word } => format!(
             "{word} is taken as it is: a shell replaces ~ only where a word begins, outside of \
              quotation marks; write $HOME, in double ones"

@@ -195,7 +195,10 @@ impl ArenaToJoin {
             let _ = up.send(FromBot { message });
         };
         send(ToArena::Hello(Hello {
-            services: services.iter().map(|service| (*service).to_owned()).collect(),
+            services: services
+                .iter()
+                .map(|service| (*service).to_owned())
+                .collect(),
             program: concat!("bot-kit ", env!("CARGO_PKG_VERSION")).to_owned(),
         }));
         tokio::pin!(stop);
@@ -269,7 +272,10 @@ fn causes(status: &Status) -> String {
     text
 }
 
-#[expect(clippy::print_stderr, reason = "the log of a bot is its standard error")]
+#[expect(
+    clippy::print_stderr,
+    reason = "the log of a bot is its standard error"
+)]
 fn say(words: &str) {
     eprintln!("{words}");
 }
@@ -393,7 +399,10 @@ impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
             calls: self.heard,
             answer: self.last.clone(),
         })));
-        let opening = timeout(OPENS_WITHIN, client.play(UnboundedReceiverStream::new(outgoing)));
+        let opening = timeout(
+            OPENS_WITHIN,
+            client.play(UnboundedReceiverStream::new(outgoing)),
+        );
         let mut down = tokio::select! {
             () = moved(lobby) => return false,
             opened = opening => match opened {

@@ -10,8 +10,7 @@ use std::{
 use line_adapters::{GtpOptions, KaggleSpec, LineDialect, LineSpec};
 use referee_bots::{
     CommandLine, Interface, Launcher, Reach, Scheme, Schemes, Trust, Unpinned, check_home,
-    image_scheme, lobby_scheme,
-    needs_of_file, program_in_path, stays_in_folder,
+    image_scheme, lobby_scheme, needs_of_file, program_in_path, stays_in_folder,
 };
 use referee_container::Containers;
 use referee_core::GameInfo;

@@ -618,7 +618,10 @@ mod tests {
         ] {
             let (_folder, path) = file_with(&text, 0o600);
             let error = NamedTokens::load(&path).unwrap_err().to_string();
-            assert!(error.contains(words) && !error.contains("secret"), "{error}");
+            assert!(
+                error.contains(words) && !error.contains("secret"),
+                "{error}"
+            );
         }
     }
 

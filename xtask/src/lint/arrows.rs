@@ -154,6 +154,12 @@ const FORBIDDEN: &[Arrow] = &[
     ("arena-dispatch", "referee-cli", "kinds of bots are handed in"),
     ("arena-dispatch", "house-bots", "kinds of bots are handed in"),
 
+    ("arena-lobby", "referee", "it judges nothing, and measures no answer"),
+    ("arena-lobby", "referee-games", "calls and answers are bytes"),
+    ("arena-lobby", "arena-store", "who attends is no result"),
+    ("arena-lobby", "arena", "who serves does not know who asks"),
+    ("arena-lobby", "clap", "the engine reads no arguments"),
+
     ("arena-kubernetes", "arena-dispatch", "what is to be played is handed in"),
     ("arena-kubernetes", "arena", "who has pods made does not know who asks"),
     ("arena-kubernetes", "clap", "the engine reads no arguments"),

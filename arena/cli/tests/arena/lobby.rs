@@ -43,7 +43,8 @@ fn join(site: &mut Site, name: &str, bot: &str) -> usize {
 
 fn attends(site: &Site, name: &str) -> bool {
     let list = site.run("lobby");
-    list.lines().any(|line| line.split_whitespace().next() == Some(name))
+    list.lines()
+        .any(|line| line.split_whitespace().next() == Some(name))
 }
 
 fn wait_for(site: &Site, name: &str) {
@@ -219,7 +220,8 @@ fn a_bot_that_has_dialled_in_plays_a_match_and_nobody_sits_in_its_seat() {
     let played = site.run(line);
     assert!(played.contains("me"), "{played}");
     // There is no such bot, and what to do is said.
-    let mut absent = site.command("match connect-four --bot lobby:you --bot house:random --deals 1");
+    let mut absent =
+        site.command("match connect-four --bot lobby:you --bot house:random --deals 1");
     let said = err(&absent.output().unwrap());
     assert!(said.contains("BOT_JOIN"), "{said}");
     // A token attends as the name that stands beside it.
@@ -252,7 +254,10 @@ fn a_newer_process_with_the_same_token_takes_the_place_of_the_older() {
     let output = older.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = err(&output);
-    assert!(said.contains("another process has joined with the same token"), "{said}");
+    assert!(
+        said.contains("another process has joined with the same token"),
+        "{said}"
+    );
     wait_for(&site, "me");
     site.run("match connect-four --bot lobby:me --bot house:random --deals 1");
 }
@@ -275,7 +280,7 @@ mod networks {
         let port = 50060;
         let url = format!("https://{CENTRE}:{port}");
         let line = format!(
-            "serve --listen {CENTRE}:{port} --concurrency 2 --lobby lobby.tokens \
+            "serve --listen {CENTRE}:{port} --concurrency 1 --lobby lobby.tokens \
              --tls-cert tls/{CENTRE}.pem --tls-key tls/{CENTRE}.key"
         );
         let serve = network.on("centre", &site.command(&line));
