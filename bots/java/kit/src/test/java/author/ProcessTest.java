@@ -44,6 +44,10 @@ final class ProcessTest {
             List<String> command =
                     new java.util.ArrayList<>(
                             List.of(
+                                    // A shell starts what is in its background with this signal
+                                    // ignored, which a JVM leaves as it is.
+                                    "env",
+                                    "--default-signal=INT",
                                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                                     "-cp",
                                     System.getProperty("java.class.path"),
