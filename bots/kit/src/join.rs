@@ -457,7 +457,7 @@ async fn moved(lobby: &mut watch::Receiver<Option<Client>>) {
             return;
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// True if a status of the arena ends a game, and is not that of a connection that broke.
