@@ -49,7 +49,7 @@ pub struct ServeArgs {
     pub remove: bool,
     /// Let bots that nobody can dial join here (BOT_JOIN), each with its token in this file: one
     /// line NAME TOKEN for each (`arena lobby add NAME` writes it). A bot plays as lobby:NAME, by
-    /// a socket in the folder ARENA_LOBBY [default: arena-runs/lobby].
+    /// a socket in the folder ARENA_LOBBY, or arena-runs/lobby.
     #[arg(long, value_name = "FILE")]
     pub lobby: Option<PathBuf>,
     /// Queue the tournament of each file *.toml in this folder, once; files that come later too.
