@@ -215,6 +215,7 @@ def test_a_bot_that_is_not_let_in_says_why(
     [
         ("arena.example:5", TOKEN, "expected https://HOST:PORT"),
         ("http://arena.example:5", TOKEN, "it has no TLS"),
+        ("http://127.arena.example:5", TOKEN, "it has no TLS"),
         ("https://arena.example:5", "secret", "expected one token"),
         ("https://arena.example:5", None, "BOT_TOKEN_FILE must name"),
     ],

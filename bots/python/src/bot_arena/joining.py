@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import os
 import re
 import sys
@@ -50,6 +51,13 @@ _REFUSED = (
 )
 # Statuses of the arena that end a game; others are those of a connection that broke.
 _LAST = (*_REFUSED, grpc.StatusCode.NOT_FOUND, grpc.StatusCode.RESOURCE_EXHAUSTED)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _say(words: str) -> None:
@@ -114,7 +122,7 @@ class _Arena:
         if not found:
             raise self._wrong("expected https://HOST:PORT or http://HOST:PORT")
         secure, host = found[1] == "https", found[2]
-        if not secure and host not in ("localhost", "[::1]") and not host.startswith("127."):
+        if not secure and not _is_this_machine(host):
             raise self._wrong(
                 "it has no TLS, and whoever is between could read the token: use https://"
             )
