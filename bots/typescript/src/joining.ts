@@ -19,7 +19,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { ListenError } from './address.js';
 import { statusOf } from './fault.js';
-import { Lobby, type FromSeatSchema, type Invitation, type ToSeatSchema } from './gen/arena/v1/lobby_pb.js';
+import {
+  Lobby,
+  type FromSeatSchema,
+  type Invitation,
+  type ToSeatSchema,
+} from './gen/arena/v1/lobby_pb.js';
 import { GRACE_MS, RunningGames, within } from './server.js';
 import type { Ready, ServedGame } from './session.js';
 
@@ -35,6 +40,7 @@ const LONGEST_PAUSE_MS = 2000;
 const BACK_WITHIN_MS = 35_000;
 /** How long the last messages of a game may take. */
 const AFTER_GAME_MS = 5000;
+const LOOPBACK = /^(localhost|\[::1\]|127(\.[0-9]{1,3}){3})$/;
 /** Where the arena does not let a bot in, and will not later. */
 const REFUSED: readonly grpc.status[] = [
   grpc.status.UNAUTHENTICATED,
@@ -104,9 +110,8 @@ class Arena {
     const found = /^(https?):\/\/(\[[^[\]]+\]|[^:/@[\]]+):([0-9]{1,5})\/?$/.exec(this.address);
     if (!found) throw this.#wrong('expected https://HOST:PORT or http://HOST:PORT');
     const [, scheme, host, port] = found as unknown as [string, string, string, string];
-    if (scheme === 'http' && !/^(localhost|\[::1\]|127(\.[0-9]{1,3}){3})$/.test(host)) {
-      const why = 'it has no TLS, and whoever is between could read the token: use https://';
-      throw this.#wrong(why);
+    if (scheme === 'http' && !LOOPBACK.test(host)) {
+      throw this.#wrong('it has no TLS, and whoever is between could read the token: use https://');
     }
     this.#target = `dns:${host}:${port}`;
     this.#metadata.set('authorization', `Bearer ${this.#token()}`);
@@ -229,7 +234,8 @@ class Arena {
     if (code === grpc.status.UNIMPLEMENTED) {
       throw this.#wrong('this arena has no lobby: `arena serve --lobby FILE` opens it');
     }
-    if (REFUSED.includes(code)) throw new ListenError(`could not join: ${this.address}: ${details}`);
+    if (REFUSED.includes(code))
+      throw new ListenError(`could not join: ${this.address}: ${details}`);
     return details || String(grpc.status[code]);
   }
 
@@ -267,13 +273,13 @@ class Arena {
 
   async #play(served: ServedGame, seat: Seat): Promise<void> {
     const game = this.#running
-      .play(served, seat.calls, seat.answer, seat.closed)
+      .play(served, seat.calls, seat.answer, seat.closed.signal)
       .catch((error) => seat.fail(error));
     let since = performance.now();
     while (!(await this.#sit(seat))) {
       if (seat.wasHeard) since = performance.now();
       seat.wasHeard = false;
-      if (seat.closed.aborted || performance.now() - since > BACK_WITHIN_MS) break;
+      if (seat.closed.signal.aborted || performance.now() - since > BACK_WITHIN_MS) break;
       await within(new Promise<void>((resolve) => (seat.wake = resolve)), FIRST_PAUSE_MS);
     }
     // It hears that there is no further call.
@@ -313,8 +319,9 @@ class Seat {
   wasHeard = false;
   /** The arena can be reached. */
   wake = (): void => {};
+  /** Aborted when the game is over for us. */
+  readonly closed = new AbortController();
   readonly #key: Uint8Array;
-  readonly #closed = new AbortController();
   #heard = 0n;
   #last: Uint8Array = new Uint8Array();
   #failure: { code: number; message: string } | null = null;
@@ -323,13 +330,8 @@ class Seat {
     this.#key = key;
   }
 
-  /** Aborted when the game is over for us. */
-  get closed(): AbortSignal {
-    return this.#closed.signal;
-  }
-
   cutOff(): void {
-    this.#closed.abort();
+    this.closed.abort();
     this.call?.cancel();
     this.wake();
   }

@@ -29,9 +29,16 @@ class Peer {
     this.closed = new Promise((resolve) => call.on('cancelled', resolve));
   }
 
-  // Its next message; undefined at the end.
+  // Its next message that does not answer our own pings; undefined at the end.
   async message() {
-    return (await this.#messages.next()).value?.message;
+    const message = (await this.#messages.next()).value?.message;
+    return message?.case === 'pong' && message.value.number === 0n ? this.message() : message;
+  }
+
+  // Pings it, so that it knows that we are there, however slow the test is.
+  keep() {
+    const timer = setInterval(() => this.say('ping'), 1000);
+    this.closed.then(() => clearInterval(timer));
   }
 
   send(message) {
@@ -102,13 +109,14 @@ class Joining {
   }
 
   // The next control stream, which is let in.
-  async control() {
+  async control(isKept = true) {
     const control = (await this.#attending.next()).value[0];
     const hello = await control.message();
     assert.equal(hello.case, 'hello');
     assert.deepEqual(hello.value.services, [SERVICE]);
     assert.equal(control.authorization, `Bearer ${TOKEN}`);
     control.say('greeting', { name: 'me' });
+    if (isKept) control.keep();
     return control;
   }
 
@@ -191,7 +199,7 @@ test('a bot that was cut off comes back by another connection', OPTIONS, async (
 
 test('a bot of which nothing is heard takes the stream for dead', OPTIONS, async (t) => {
   const joining = await Joining.start(t);
-  const control = await joining.control();
+  const control = await joining.control(false);
   await control.closed;
   await joining.control();
   assert.match(joining.bot.error, /: nothing is heard of it; it is tried again\n$/);
@@ -215,7 +223,10 @@ test('a game that can not go on ends with the status', OPTIONS, async (t) => {
   const { seat } = await joining.seat();
   seat.ask('getPoint', getPoint(), { number: 1 });
   const failure = await seat.message();
-  assert.deepEqual([failure.case, failure.value.code], ['failure', grpc.status.FAILED_PRECONDITION]);
+  assert.deepEqual(
+    [failure.case, failure.value.code],
+    ['failure', grpc.status.FAILED_PRECONDITION],
+  );
   assert.equal(failure.value.message, 'the game has not begun');
   assert.equal(await seat.message(), undefined);
 });
