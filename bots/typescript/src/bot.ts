@@ -6,6 +6,7 @@ import { ListenError } from './address.js';
 import { BIG_TWO, type BigTwoBot } from './big-two.js';
 import { CONNECT_FOUR, type ConnectFourBot } from './connect-four.js';
 import type { Awaitable, Game, GameStart } from './game.js';
+import { join } from './joining.js';
 import { MAHJONG, type MahjongBot } from './mahjong.js';
 import { OTHELLO, type OthelloBot } from './othello.js';
 import { serve } from './server.js';
@@ -74,15 +75,21 @@ export class Bot {
 
   /**
    * Serves until SIGTERM or SIGINT. It listens at the address in the environment variable
-   * BOT_LISTEN: `unix:PATH` or `tcp:HOST:PORT`. Ends the process with 1 and a line on standard
-   * error where it can't listen there.
+   * BOT_LISTEN: `unix:PATH` or `tcp:HOST:PORT`. Where BOT_JOIN names an arena
+   * (`https://HOST:PORT`) it joins that instead, with the token in the file BOT_TOKEN_FILE. Ends
+   * the process with 1 and a line on standard error where it can't.
    */
   async main(): Promise<void> {
     const stop = new AbortController();
     const signalled = (): void => stop.abort();
     process.on('SIGTERM', signalled).on('SIGINT', signalled);
     try {
-      await this.serve(process.env['BOT_LISTEN'] ?? STANDARD, stop.signal);
+      if (process.env['BOT_JOIN'] === undefined) {
+        await this.serve(process.env['BOT_LISTEN'] ?? STANDARD, stop.signal);
+      } else {
+        process.off('exit', this.#neverServed);
+        await join([...this.#games.values()], this.#ready, stop.signal, attend);
+      }
     } catch (error) {
       if (!(error instanceof ListenError)) throw error;
       console.error(error.message);
@@ -132,4 +139,8 @@ function check(name: string, value: unknown, isSo: boolean, expected: string): v
 
 function say(address: string): void {
   console.log(`listening on ${address}`);
+}
+
+function attend(place: string): void {
+  console.log(`attending at ${place}`);
 }

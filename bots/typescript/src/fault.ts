@@ -22,6 +22,12 @@ export class Fault extends Error {
   }
 }
 
+/** The status of a stream that this has ended. */
+export function statusOf(error: unknown): { code: status; details: string } {
+  const code = error instanceof Fault ? error.code : status.INTERNAL;
+  return { code, details: (error as Error).message };
+}
+
 /** A callback returned what it should not have. */
 export function wrong(callback: string, value: unknown, expected: string): Fault {
   return new Fault(status.INTERNAL, `${callback} returned ${shown(value)}: expected ${expected}`);

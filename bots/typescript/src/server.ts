@@ -7,15 +7,16 @@ import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation, service as healthService } from 'grpc-health-check';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { ListenError, readAddress, removeSocket } from './address.js';
-import { Fault } from './fault.js';
+import { Fault, statusOf } from './fault.js';
 import { Session, type Ready, type ServedGame } from './session.js';
 import { Slots } from './slots.js';
 
 /** How long games may go on after the bot was asked to stop. */
-const GRACE_MS = 5000;
+export const GRACE_MS = 5000;
 const HEALTH = 'grpc.health.v1.Health';
 
 type Stream = grpc.ServerDuplexStream<Buffer, Buffer>;
@@ -51,10 +52,7 @@ export async function serve(
     // Whoever watches our health is told; it must not keep us running.
     for (const name of statuses) health.setStatus(name, 'NOT_SERVING');
     server.tryShutdown(() => {});
-    const grace = new AbortController();
-    const over = delay(GRACE_MS, undefined, { signal: grace.signal }).catch(() => {});
-    await Promise.race([running.empty(), over]);
-    grace.abort();
+    await within(running.empty(), GRACE_MS);
   } finally {
     server.forceShutdown();
     if (path !== null) removeSocket(path);
@@ -94,8 +92,16 @@ async function probe(target: string, path: string | null): Promise<void> {
   await once(probe, 'close');
 }
 
+/** Waits for this, and no longer than so many milliseconds. */
+export async function within(happening: Promise<unknown>, ms: number): Promise<void> {
+  const happened = new AbortController();
+  const over = delay(ms, undefined, { signal: happened.signal }).catch(() => {});
+  await Promise.race([happening, over]);
+  happened.abort();
+}
+
 /** The games that run at the same time, at most `maxGames`. */
-class RunningGames {
+export class RunningGames {
   readonly #ready: Ready;
   readonly #slots: Slots;
   readonly #streams = new Set<Stream>();
@@ -119,7 +125,7 @@ class RunningGames {
       responseSerialize: pass,
       responseDeserialize: pass,
     };
-    const play = (stream: Stream): void => void this.#play(served, stream);
+    const play = (stream: Stream): void => void this.#serve(served, stream);
     server.addService({ Play: method }, { Play: play });
   }
 
@@ -133,7 +139,7 @@ class RunningGames {
     if (this.#streams.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
   }
 
-  async #play(served: ServedGame, stream: Stream): Promise<void> {
+  async #serve(served: ServedGame, stream: Stream): Promise<void> {
     const closed = new AbortController();
     this.#streams.add(stream);
     // It is emitted when the stream is closed, whoever has closed it.
@@ -144,16 +150,22 @@ class RunningGames {
     });
     try {
       if (this.#isStopping) throw new Fault(grpc.status.UNAVAILABLE, 'the bot is stopping');
-      await this.#converse(served, stream, closed.signal);
+      const write = (answer: Uint8Array): boolean =>
+        stream.write(Buffer.from(answer.buffer, answer.byteOffset, answer.length));
+      await this.play(served, stream, write, closed.signal);
       stream.end();
     } catch (error) {
-      if (closed.signal.aborted) return;
-      const code = error instanceof Fault ? error.code : grpc.status.INTERNAL;
-      stream.emit('error', { code, details: (error as Error).message });
+      if (!closed.signal.aborted) stream.emit('error', statusOf(error));
     }
   }
 
-  async #converse(served: ServedGame, stream: Stream, closed: AbortSignal): Promise<void> {
+  /** One game, to the end of its calls. `closed` is aborted when it is cut off. */
+  async play(
+    served: ServedGame,
+    calls: Readable,
+    write: (answer: Uint8Array) => void,
+    closed: AbortSignal,
+  ): Promise<void> {
     // A callback may go on for ever after its game was cut off: that must not hold the place.
     const cutOff = once(closed, 'abort').then(() => Promise.reject(closed.reason));
     cutOff.catch(() => {});
@@ -161,9 +173,9 @@ class RunningGames {
     try {
       const session = new Session(served, this.#ready, closed);
       // An iterator of the usual kind would destroy the stream, and no status could be sent.
-      for await (const message of stream.iterator({ destroyOnReturn: false })) {
-        const answer = await Promise.race([session.hear(message as Buffer), cutOff]);
-        if (answer) stream.write(Buffer.from(answer.buffer, answer.byteOffset, answer.length));
+      for await (const call of calls.iterator({ destroyOnReturn: false })) {
+        const answer = await Promise.race([session.hear(call as Uint8Array), cutOff]);
+        if (answer) write(answer);
       }
     } finally {
       free();

@@ -1,9 +1,13 @@
 // The vocabulary of the tests: a bot that is being served, and a referee's side of a stream.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import * as grpc from '@grpc/grpc-js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 import * as bigTwo from '../dist/gen/games/big_two/v1/big_two_pb.js';
 import * as connectFour from '../dist/gen/games/connect_four/v1/connect_four_pb.js';
@@ -13,6 +17,7 @@ import * as othello from '../dist/gen/games/othello/v1/othello_pb.js';
 export { bigTwo, connectFour, mahjong, othello };
 
 const TIMEOUT_MS = 30_000;
+const SCRIPT = fileURLToPath(new URL('bots/process.js', import.meta.url));
 
 const game = (call, answer, service) => ({ call, answer, service: service.typeName });
 
@@ -147,6 +152,32 @@ export class Stream {
     while (!isSo() && this.#status === null) {
       await new Promise((resolve) => (this.#waiting = resolve));
     }
+  }
+}
+
+// A bot, or another program, as a process with these variables of the environment besides ours.
+export class Process {
+  constructor(t, more, cwd, command = [process.execPath, SCRIPT]) {
+    const env = { ...process.env, ...more };
+    const [program, ...args] = command;
+    this.child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.error = '';
+    this.child.stderr.on('data', (part) => (this.error += part));
+    this.exited = once(this.child, 'close');
+    this.lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
+    t.after(() => this.child.kill('SIGKILL'));
+  }
+
+  // The next line that it prints; undefined at the end.
+  async line() {
+    return (await this.lines.next()).value;
+  }
+
+  // Its exit code, and how long it took to end.
+  async end() {
+    const began = performance.now();
+    const [code] = await this.exited;
+    return { code, ms: performance.now() - began };
   }
 }
 

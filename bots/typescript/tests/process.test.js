@@ -2,44 +2,17 @@
 import { status } from '@grpc/grpc-js';
 import { service as health } from 'grpc-health-check';
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
 import { readAddress } from '../dist/address.js';
-import { Stream, dial, folder, getPoint } from './harness.js';
+import { Process, Stream, dial, folder, getPoint } from './harness.js';
 
-const SCRIPT = fileURLToPath(new URL('bots/process.js', import.meta.url));
 const KIT = new URL('../dist/index.js', import.meta.url).href;
 const GRACE_MS = 5000;
-
-class Process {
-  constructor(t, listen, cwd) {
-    const env = { ...process.env, BOT_LISTEN: listen };
-    this.child = spawn(process.execPath, [SCRIPT], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    this.error = '';
-    this.child.stderr.on('data', (part) => (this.error += part));
-    this.exited = once(this.child, 'close');
-    this.lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
-    t.after(() => this.child.kill('SIGKILL'));
-  }
-
-  // The next line that it prints; undefined at the end.
-  async line() {
-    return (await this.lines.next()).value;
-  }
-
-  // Its exit code, and how long it took to end.
-  async end() {
-    const began = performance.now();
-    const [code] = await this.exited;
-    return { code, ms: performance.now() - began };
-  }
-}
 
 const over = { ending: 1, reason: 'four in a row' };
 
@@ -54,7 +27,7 @@ function watch(client) {
 for (const prefix of ['unix:', 'unix://']) {
   test(`it listens on a socket at ${prefix}PATH`, async (t) => {
     const socket = path.join(folder(t), 'a b%41.sock');
-    const bot = new Process(t, `${prefix}${socket}`);
+    const bot = new Process(t, { BOT_LISTEN: `${prefix}${socket}` });
     assert.equal(await bot.line(), `listening on unix:${socket}`);
     assert.ok(existsSync(socket));
     bot.child.kill('SIGTERM');
@@ -68,7 +41,7 @@ for (const prefix of ['unix:', 'unix://']) {
 
 test('a path may be relative', async (t) => {
   const cwd = folder(t);
-  const bot = new Process(t, 'unix:bot.sock', cwd);
+  const bot = new Process(t, { BOT_LISTEN: 'unix:bot.sock' }, cwd);
   assert.equal(await bot.line(), 'listening on unix:bot.sock');
   const ready = await new Stream(dial(t, `unix:${cwd}/bot.sock`)).ready();
   assert.equal(ready.bot, 'process');
@@ -76,12 +49,12 @@ test('a path may be relative', async (t) => {
 
 test('a stale socket is removed', async (t) => {
   const socket = path.join(folder(t), 'bot.sock');
-  const killed = new Process(t, `unix:${socket}`);
+  const killed = new Process(t, { BOT_LISTEN: `unix:${socket}` });
   await killed.line();
   killed.child.kill('SIGKILL');
   await killed.exited;
   assert.ok(existsSync(socket));
-  const bot = new Process(t, `unix:${socket}`);
+  const bot = new Process(t, { BOT_LISTEN: `unix:${socket}` });
   assert.equal(await bot.line(), `listening on unix:${socket}`);
   assert.equal((await new Stream(dial(t, `unix:${socket}`)).ready()).bot, 'process');
 });
@@ -89,7 +62,7 @@ test('a stale socket is removed', async (t) => {
 test('what is no socket is left alone', async (t) => {
   const file = path.join(folder(t), 'precious');
   writeFileSync(file, 'text');
-  const bot = new Process(t, `unix:${file}`);
+  const bot = new Process(t, { BOT_LISTEN: `unix:${file}` });
   assert.equal((await bot.end()).code, 1);
   assert.equal(
     bot.error,
@@ -99,10 +72,10 @@ test('what is no socket is left alone', async (t) => {
 });
 
 test('it says which port the system has chosen, and shares it with nobody', async (t) => {
-  const bot = new Process(t, 'tcp:127.0.0.1:0');
+  const bot = new Process(t, { BOT_LISTEN: 'tcp:127.0.0.1:0' });
   const [, port] = /^listening on tcp:127\.0\.0\.1:([1-9][0-9]*)$/.exec(await bot.line());
   assert.equal((await new Stream(dial(t, `127.0.0.1:${port}`)).ready()).bot, 'process');
-  const other = new Process(t, `tcp:127.0.0.1:${port}`);
+  const other = new Process(t, { BOT_LISTEN: `tcp:127.0.0.1:${port}` });
   assert.equal((await other.end()).code, 1);
   assert.equal(
     other.error,
@@ -127,7 +100,7 @@ test('a wrong address is told what was expected', async (t) => {
     assert.throws(() => readAddress(listen), { message });
   }
   assert.deepEqual(readAddress('tcp:[::1]:50051'), { target: '[::1]:50051', path: null });
-  const bot = new Process(t, 'localhost');
+  const bot = new Process(t, { BOT_LISTEN: 'localhost' });
   assert.equal((await bot.end()).code, 1);
   assert.equal(bot.error, 'BOT_LISTEN is "localhost": expected unix:PATH or tcp:HOST:PORT\n');
 });
@@ -149,7 +122,7 @@ test('a bot whose main is never called says so', () => {
 for (const signal of ['SIGTERM', 'SIGINT']) {
   test(`an idle bot ends at once on ${signal}, whoever watches it`, async (t) => {
     const socket = path.join(folder(t), 'bot.sock');
-    const bot = new Process(t, `unix:${socket}`);
+    const bot = new Process(t, { BOT_LISTEN: `unix:${socket}` });
     await bot.line();
     const client = dial(t, `unix:${socket}`);
     assert.equal(await watch(client)(), 'SERVING');
@@ -169,7 +142,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
 
 test('a game goes on after SIGTERM and none begins', async (t) => {
   const socket = path.join(folder(t), 'bot.sock');
-  const bot = new Process(t, `unix:${socket}`);
+  const bot = new Process(t, { BOT_LISTEN: `unix:${socket}` });
   await bot.line();
   const [client, second] = [dial(t, `unix:${socket}`), dial(t, `unix:${socket}`)];
   const next = watch(client);
@@ -195,7 +168,7 @@ test('a game goes on after SIGTERM and none begins', async (t) => {
 
 test('a game that goes on for ever is cut off', async (t) => {
   const socket = path.join(folder(t), 'bot.sock');
-  const bot = new Process(t, `unix:${socket}`);
+  const bot = new Process(t, { BOT_LISTEN: `unix:${socket}` });
   await bot.line();
   const stream = new Stream(dial(t, `unix:${socket}`));
   await stream.ready();

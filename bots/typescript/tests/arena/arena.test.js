@@ -2,12 +2,13 @@
 // plays the matches; `npm run samples` has installed the samples.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { folder } from '../harness.js';
+import { Process, folder } from '../harness.js';
 
 const SAMPLES = fileURLToPath(new URL('../../samples', import.meta.url));
 const SEATS = { 'connect-four': 2, othello: 2, mahjong: 2, 'big-two': 4 };
@@ -98,4 +99,25 @@ test('careful beats random', (t) => {
   const { games, wins } = rows.find(({ bot }) => bot === 'a');
   assert.equal(games, 40);
   assert.ok(wins >= 34, `${wins}`);
+});
+
+test('random joins an arena and plays a match there', { timeout: 300_000 }, async (t) => {
+  const cwd = folder(t);
+  assert.equal(spawnSync(arena, ['lobby', 'add', 'me'], { cwd }).status, 0);
+  const serve = ['serve', '--listen=127.0.0.1:0', '--lobby=lobby.tokens', '--concurrency=1'];
+  const site = new Process(t, {}, cwd, [arena, ...serve, '--no-page']);
+  const address = () => /BOT_JOIN=(http:\S+)/.exec(site.error)?.[1];
+  while (!address()) {
+    await Promise.race([once(site.child.stderr, 'data'), site.exited]);
+    assert.equal(site.child.exitCode, null, site.error);
+  }
+  const more = { BOT_JOIN: address(), BOT_TOKEN_FILE: path.join(cwd, 'me.token') };
+  const bot = new Process(t, more, cwd, [process.execPath, path.join(SAMPLES, 'random.js')]);
+  assert.equal(await bot.line(), `attending at ${address()} as me`, bot.error);
+  match(cwd, 'othello', ['lobby:me', 'house:random'], '--deals=2');
+  bot.child.kill('SIGTERM');
+  assert.equal((await bot.end()).code, 0);
+  assert.equal(bot.error, '');
+  site.child.kill('SIGTERM');
+  await site.exited;
 });
