@@ -143,7 +143,8 @@ func TestTheSampleJoinsAnArenaAndPlays(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if games := strings.Count(string(out), `"fouls":[]`); games < 2 {
+	games := strings.Count(string(out), `"type":"game"`)
+	if games < 2 || strings.Count(string(out), `"fouls":[]`) != games {
 		t.Errorf("%s", out)
 	}
 }

@@ -396,7 +396,7 @@ func (s *seat) RecvMsg(message any) error {
 		}
 		return nil
 	case <-s.ctx.Done():
-		return status.FromContextError(s.ctx.Err()).Err()
+		return s.ctx.Err()
 	}
 }
 
@@ -409,7 +409,7 @@ func (s *seat) SendMsg(message any) error {
 	case s.answers <- answer:
 		return nil
 	case <-s.ctx.Done():
-		return status.FromContextError(s.ctx.Err()).Err()
+		return s.ctx.Err()
 	}
 }
 

@@ -2,6 +2,7 @@ package botarena_test
 
 import (
 	"encoding/pem"
+	"errors"
 	"io"
 	"net"
 	"net/http/httptest"
@@ -29,12 +30,15 @@ var (
 	botsToken = "arena_" + strings.Repeat("5", 64)
 )
 
+// silence is told where no ping is to follow.
+var silence = errors.New("no further ping")
+
 // side is the arena's side of a stream: F is what the bot sends, T what it is told.
 type side[F, T any] struct {
 	t             *testing.T
 	authorization []string
 	heard         chan *F
-	// tell has messages, or the error that ends the stream.
+	// tell has messages, silence, or the error that ends the stream.
 	tell chan any
 }
 
@@ -65,10 +69,14 @@ func conduct[F, T any](
 		case <-stream.Context().Done():
 			return stream.Context().Err()
 		}
-		if err, ok := message.(error); ok {
-			if err == io.EOF {
-				return nil
-			}
+		switch err, _ := message.(error); err {
+		case nil:
+		case io.EOF:
+			return nil
+		case silence:
+			pings.Stop()
+			continue
+		default:
 			return err
 		}
 		if told := message.(*T); told != nil {
@@ -260,6 +268,16 @@ func TestABotThatWasCutOffComesBackToItsGame(t *testing.T) {
 	s = l.taken(2, point)
 	ask(s, pointCall(2))
 	s.tell <- io.EOF
+}
+
+func TestAnArenaOfWhichNothingIsHeardIsDialledAgain(t *testing.T) {
+	l, _ := joined(t, "plays", "http", insecure.NewCredentials())
+	c := l.greeted()
+	invite(c)
+	ready := ask(l.taken(0, nil), startCall("g1"))
+	c.tell <- silence
+	l.greeted()
+	ask(l.taken(1, ready), pointCall(1))
 }
 
 func TestWhatABotFailsWithEndsItsGame(t *testing.T) {
