@@ -338,7 +338,7 @@ func (a *arena) play(key []byte, serve func(grpc.ServerStream) error) {
 	since := time.Now()
 	for {
 		client, moved := a.reached()
-		if client != nil && s.sit(a.header, client, moved) {
+		if client != nil && s.sit(a.header, client) {
 			break
 		}
 		if s.wasHeard {
@@ -413,9 +413,9 @@ func (s *seat) SendMsg(message any) error {
 	}
 }
 
-// sit plays by one stream. True if the game is over for us; else the stream broke, or the arena was
-// reached in another way meanwhile.
-func (s *seat) sit(header context.Context, client arenav1.LobbyClient, moved <-chan struct{}) bool {
+// sit plays by one stream. True if the game is over for us; else the stream broke, as it also does
+// when the arena is reached by another connection and the old one is closed.
+func (s *seat) sit(header context.Context, client arenav1.LobbyClient) bool {
 	ctx, cancel := context.WithCancel(header)
 	defer cancel()
 	stream, err := client.Play(ctx)
@@ -457,8 +457,6 @@ func (s *seat) sit(header context.Context, client arenav1.LobbyClient, moved <-c
 			}})
 			stream.CloseSend()
 			return isHeardOut(heard)
-		case <-moved:
-			return false
 		}
 	}
 }

@@ -119,8 +119,8 @@ func (l *lobby) Play(stream grpc.BidiStreamingServer[arenav1.FromSeat, arenav1.T
 	return conduct(l.t, stream, l.seats, nil)
 }
 
-// greeted is the bot's next control stream, which has been let in.
-func (l *lobby) greeted() control {
+// dialled is the bot's next control stream.
+func (l *lobby) dialled() control {
 	l.t.Helper()
 	c := await(l.t, l.controls)
 	services := c.next().GetHello().GetServices()
@@ -130,10 +130,21 @@ func (l *lobby) greeted() control {
 	if !slices.Equal(c.authorization, []string{"Bearer " + botsToken}) {
 		l.t.Fatalf("its header is %v", c.authorization)
 	}
+	return c
+}
+
+// greeted is the bot's next control stream, which has been let in.
+func (l *lobby) greeted() control {
+	l.t.Helper()
+	c := l.dialled()
+	greet(c)
+	return c
+}
+
+func greet(c control) {
 	c.tell <- &arenav1.ToBot{
 		Message: &arenav1.ToBot_Greeting{Greeting: &arenav1.Greeting{Name: "me"}},
 	}
-	return c
 }
 
 // taken is the bot's next stream of a seat, which it must take in this way.
@@ -228,8 +239,13 @@ func playsByInvitation(t *testing.T, l *lobby, p process) {
 	p.signal(syscall.SIGTERM)
 	for c.next().GetDrain() == nil {
 	}
-	// The game that runs goes on.
+	// The game that runs goes on, and meanwhile the bot still attends.
 	ask(s, pointCall(2))
+	select {
+	case message := <-c.heard:
+		t.Errorf("%v: expected that its control stream is open", message)
+	default:
+	}
 	tell(s, overCall("four in a row"))
 	s.tell <- io.EOF
 	p.end()
@@ -261,12 +277,14 @@ func TestABotThatWasCutOffComesBackToItsGame(t *testing.T) {
 	// It waits for the bot, which knows that already.
 	invite(c)
 	s = l.taken(1, ready)
-	point := ask(s, pointCall(1))
-	// Another control stream is another connection, by which its games go on.
+	ask(s, pointCall(1))
+	// A game goes on without the control stream, and by another connection once there is one.
 	c.tell <- cut
-	l.greeted()
-	s = l.taken(2, point)
-	ask(s, pointCall(2))
+	c = l.dialled()
+	point := ask(s, pointCall(2))
+	greet(c)
+	s = l.taken(3, point)
+	ask(s, pointCall(3))
 	s.tell <- io.EOF
 }
 
