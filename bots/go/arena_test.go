@@ -1,13 +1,17 @@
 package botarena_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The environment variable ARENA is the program that plays the matches; without it these tests are
@@ -78,6 +82,71 @@ func match(t *testing.T, program, game, bot string, options ...string) map[strin
 		t.Error("no game")
 	}
 	return hashes
+}
+
+// at is a command of the arena in a folder, where it has all that is its own.
+func at(folder, program string, arguments ...string) *exec.Cmd {
+	command := exec.Command(program, arguments...)
+	command.Dir = folder
+	command.Env = append(os.Environ(), "ARENA_STORE="+filepath.Join(folder, "store.db"),
+		"ARENA_LOBBY="+filepath.Join(folder, "lobby"), "ARENA_PAGE=127.0.0.1:0")
+	return command
+}
+
+// says starts a program, which ends with the test, and waits until it says what this expression is
+// for. It returns what the expression's group has found.
+func says(t *testing.T, command *exec.Cmd, expected string) string {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stdout, command.Stderr = writer, writer
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	watchdog := time.AfterFunc(4*patience, func() { command.Process.Kill() })
+	t.Cleanup(func() {
+		watchdog.Stop()
+		command.Process.Kill()
+		command.Wait()
+		reader.Close()
+	})
+	var words strings.Builder
+	for lines := bufio.NewScanner(reader); lines.Scan(); {
+		words.WriteString(lines.Text() + "\n")
+		if found := regexp.MustCompile(expected).FindStringSubmatch(lines.Text()); found != nil {
+			go io.Copy(io.Discard, reader)
+			return found[1]
+		}
+	}
+	t.Fatalf("%v never said %q:\n%s", command, expected, words.String())
+	return ""
+}
+
+func TestTheSampleJoinsAnArenaAndPlays(t *testing.T) {
+	program, samples := arena(t)
+	own := folder(t)
+	if words, err := at(own, program, "lobby", "add", "me").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, words)
+	}
+	address := says(t, at(own, program, "serve", "--listen=127.0.0.1:0", "--lobby=lobby.tokens",
+		"--concurrency=1"), `BOT_JOIN=(http://\S+)`)
+	bot := exec.Command(filepath.Join(samples, "random"))
+	bot.Env = append(os.Environ(),
+		"BOT_JOIN="+address, "BOT_TOKEN_FILE="+filepath.Join(own, "me.token"))
+	says(t, bot, "attending at .* as (me)")
+	played := at(own, program, "match", "othello", "--bot=lobby:me", "--bot=house:random", "--deals=2",
+		"--move-limit=20s", "--report=json", "--no-records")
+	out, err := played.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	games := strings.Count(string(out), `"type":"game"`)
+	if games < 2 || strings.Count(string(out), `"fouls":[]`) != games {
+		t.Errorf("%s", out)
+	}
 }
 
 func TestTheSamplesPlayWithoutAFoulAndRepeatThemselves(t *testing.T) {

@@ -46,19 +46,16 @@ func (e *ConfigError) Error() string {
 }
 
 // Main serves until SIGTERM or SIGINT. It listens at the address in the environment variable
-// BOT_LISTEN, unix:PATH or tcp:HOST:PORT, and prints it on standard output. It returns when the bot
-// was asked to stop and has. Where it can't serve, it says why on standard error and ends the
-// process with exit code 1.
+// BOT_LISTEN, unix:PATH or tcp:HOST:PORT, and prints it on standard output. Where BOT_JOIN names an
+// arena (https://HOST:PORT) it joins that instead, with the token in the file BOT_TOKEN_FILE; BOT_CA
+// may name a file with the certificate authority. It returns when the bot was asked to stop and has.
+// Where it can't serve, it says why on standard error and ends the process with exit code 1.
 //
 // It also sets how many threads run Go code at once (GOMAXPROCS) by the cgroup that the process is
 // in, and Go's memory limit (GOMEMLIMIT) by BOT_MEMORY_LIMIT. The environment variables GOMAXPROCS
 // and GOMEMLIMIT go before.
 func (b Bot) Main() {
 	setLimits()
-	address, ok := os.LookupEnv("BOT_LISTEN")
-	if !ok {
-		address = standardAddress
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signalled, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
@@ -68,11 +65,22 @@ func (b Bot) Main() {
 		stop()
 		cancel()
 	})
-	err := b.Serve(ctx, address, func(address string) { fmt.Println("listening on " + address) })
-	if err != nil {
+	if err := b.run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// run joins or serves, as the environment says.
+func (b Bot) run(ctx context.Context) error {
+	if arena, ok := os.LookupEnv("BOT_JOIN"); ok {
+		return b.join(ctx, arena, func(place string) { fmt.Println("attending at " + place) })
+	}
+	address, ok := os.LookupEnv("BOT_LISTEN")
+	if !ok {
+		address = standardAddress
+	}
+	return b.Serve(ctx, address, func(address string) { fmt.Println("listening on " + address) })
 }
 
 // Serve serves at an address, unix:PATH or tcp:HOST:PORT, until ctx is done. Then it takes no new

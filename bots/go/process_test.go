@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asBot) != "" {
 		bot := playing(getPoint(
 			func(_ context.Context, ask botarena.GetPoint) (botarena.Point, error) {
+				if os.Getenv(asBot) == "fails" {
+					return botarena.Point{}, botarena.Errorf("no idea")
+				}
 				if ask.Last != nil {
 					fmt.Println("thinking for ever")
 					select {}
@@ -140,11 +143,16 @@ func TestItListensOnASocketAndRemovesAStaleOne(t *testing.T) {
 // refuses expects that a bot can't listen there, and returns what it says.
 func refuses(t *testing.T, listen string) string {
 	t.Helper()
-	p := begin(t, listen, "plays")
+	return begin(t, listen, "plays").fails()
+}
+
+// fails expects that the bot ends with exit code 1, and returns what it says.
+func (p process) fails() string {
+	p.t.Helper()
 	p.expect("")
 	err := p.cmd.Wait()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
-		t.Errorf("%v: expected exit code 1", err)
+		p.t.Errorf("%v: expected exit code 1", err)
 	}
 	return p.stderr.String()
 }

@@ -50,8 +50,8 @@ func newServer(bot Bot) *server {
 	}
 }
 
-// register adds the services of the bot's games, health and reflection.
-func (s *server) register(to *grpc.Server) *health.Server {
+// registerGames adds the services of the bot's games.
+func (s *server) registerGames(to grpc.ServiceRegistrar) {
 	if s.bot.ConnectFour != nil {
 		connectfourv1.RegisterConnectFourBotServer(to, connectFourServer{server: s})
 	}
@@ -64,6 +64,11 @@ func (s *server) register(to *grpc.Server) *health.Server {
 	if s.bot.Othello != nil {
 		othellov1.RegisterOthelloBotServer(to, othelloServer{server: s})
 	}
+}
+
+// register adds the services of the bot's games, health and reflection.
+func (s *server) register(to *grpc.Server) *health.Server {
+	s.registerGames(to)
 	healthy := health.NewServer()
 	for name := range to.GetServiceInfo() {
 		healthy.SetServingStatus(name, healthv1.HealthCheckResponse_SERVING)

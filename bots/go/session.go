@@ -83,7 +83,7 @@ func play[C, A any](s *server, g game[C, A], stream grpc.BidiStreamingServer[C, 
 			job()
 		}
 	}()
-	calls := receive(stream)
+	calls := receive(stream.Context(), stream.Recv)
 	for {
 		var answer *A
 		var err error
@@ -116,14 +116,14 @@ func play[C, A any](s *server, g game[C, A], stream grpc.BidiStreamingServer[C, 
 
 // receive reads calls as they come, so that what a bot does with notices is counted as part of the
 // time for the next question.
-func receive[C, A any](stream grpc.BidiStreamingServer[C, A]) <-chan received[C] {
+func receive[C any](ctx context.Context, recv func() (*C, error)) <-chan received[C] {
 	calls := make(chan received[C], readAhead)
 	go func() {
 		for {
-			call, err := stream.Recv()
+			call, err := recv()
 			select {
 			case calls <- received[C]{call, time.Now(), err}:
-			case <-stream.Context().Done():
+			case <-ctx.Done():
 				return
 			}
 			if err != nil {

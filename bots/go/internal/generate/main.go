@@ -20,6 +20,7 @@ import (
 // files are the .proto files that a bot needs, from the folder proto/ of the repository.
 var files = []string{
 	"arena/v1/envelope.proto",
+	"arena/v1/lobby.proto",
 	"games/connect_four/v1/connect_four.proto",
 	"games/mahjong/v1/mahjong.proto",
 	"games/big_two/v1/big_two.proto",
