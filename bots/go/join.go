@@ -481,5 +481,5 @@ func isHeardOut(heard <-chan received[arenav1.ToSeat]) bool {
 func isLast(err error) bool {
 	code := status.Code(err)
 	return err == io.EOF || isRefusal(code) ||
-		code == codes.NotFound || code == codes.ResourceExhausted
+		code == codes.NotFound || code == codes.Aborted
 }

@@ -17,6 +17,8 @@ use crate::Attendant;
 
 /// The most bytes of a socket's path (unix(7)).
 const LONGEST_PATH: usize = 107;
+/// The file that an arena holds locked as long as the folder is its own.
+const LOCK: &str = "lock";
 /// The largest file about a bot that is read, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
@@ -70,6 +72,11 @@ impl LobbyFolder {
         let Ok(entries) = fs::read_dir(&self.0) else {
             return Vec::new();
         };
+        // What an arena has left that is dead, of which nobody holds the folder.
+        let is_free = |lock: File| lock.try_lock_shared().is_ok();
+        if File::open(self.0.join(LOCK)).is_ok_and(is_free) {
+            return Vec::new();
+        }
         let files = entries.flatten().map(|entry| entry.path());
         let files = files.filter(|file| file.extension().is_some_and(|end| end == "json"));
         // One may have left in this moment.
@@ -99,11 +106,18 @@ impl LobbyFolder {
             .recursive(true)
             .mode(0o700)
             .create(&self.0)?;
-        fs::set_permissions(&self.0, fs::Permissions::from_mode(0o700))?;
-        let file = File::create(self.0.join("lock"))?;
+        let lock = self.0.join(LOCK);
+        // What lies in another folder is not ours to remove.
+        if !lock.exists() && fs::read_dir(&self.0)?.next().is_some() {
+            return Err(io::Error::other(
+                "it has other files: expected a new or an empty folder in ARENA_LOBBY",
+            ));
+        }
+        let file = File::create(lock)?;
         if file.try_lock().is_err() {
             return Ok(None);
         }
+        fs::set_permissions(&self.0, fs::Permissions::from_mode(0o700))?;
         for entry in fs::read_dir(&self.0)? {
             let path = entry?.path();
             if path

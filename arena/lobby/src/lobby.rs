@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use referee_core::printable;
 use referee_net::{NamedTokens, Token};
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
     time::{Instant, interval, timeout},
 };
 use tokio_stream::wrappers::{ReceiverStream, UnboundedReceiverStream};
@@ -56,6 +56,8 @@ const SERVICES: usize = 64;
 const LONGEST_SERVICE: usize = 200;
 /// Length of a key, in bytes.
 const KEY: usize = 16;
+/// Most streams that a bot has open at once. All bots and workers share those of the server.
+const CALLS: usize = 256;
 /// Most messages that wait in a control stream.
 const QUEUE: usize = 64;
 /// Most answers of a bot that wait for the referee.
@@ -75,6 +77,8 @@ struct LobbyState {
     _held: File,
     bots: Mutex<HashMap<String, Bot>>,
     seats: Mutex<HashMap<Key, OpenSeat>>,
+    /// The calls that each bot may have open besides.
+    calls: Mutex<HashMap<String, Arc<Semaphore>>>,
     stop: CancellationToken,
 }
 
@@ -127,6 +131,7 @@ impl Lobby {
             _held: held,
             bots: Mutex::default(),
             seats: Mutex::default(),
+            calls: Mutex::default(),
             stop,
         })))
     }
@@ -158,6 +163,17 @@ impl LobbyState {
         let name = self.tokens.name_of(&token);
         let name = name.ok_or_else(|| refused("this token is not known here"))?;
         Ok(Caller { name, token })
+    }
+
+    /// A place for one call of a bot, as long as its replies are.
+    fn place(&self, name: &str) -> Result<OwnedSemaphorePermit, Status> {
+        let mut calls = self.calls.lock();
+        let of_bot =
+            (calls.entry(name.to_owned())).or_insert_with(|| Arc::new(Semaphore::new(CALLS)));
+        let place = of_bot.clone().try_acquire_owned();
+        place.map_err(|_| {
+            Status::resource_exhausted(format!("{name} has {CALLS} streams open; try again later"))
+        })
     }
 
     /// A bot attends: a control stream of it that was open is superseded.
@@ -293,6 +309,8 @@ impl LobbyState {
         };
         let mut ping = interval(PING);
         let mut pings = 0;
+        // True if the last ping was answered.
+        let mut is_answered = false;
         let mut sent = Instant::now();
         let mut heard = sent;
         let why = loop {
@@ -303,10 +321,25 @@ impl LobbyState {
                     let _ = say(Down::Drain(proto::Drain {}));
                     break "the arena stops";
                 }
+                _ = ping.tick() => {
+                    if heard.elapsed() >= SILENT {
+                        break "it is silent";
+                    }
+                    if self.tokens.name_of(&caller.token).as_deref() != Some(name) {
+                        let words = "this token is not known here any more";
+                        let _ = down.try_send(Err(Status::unauthenticated(words)));
+                        break "its token was taken out";
+                    }
+                    sent = Instant::now();
+                    let _ = say(Down::Ping(Ping { number: pings }));
+                    pings += 1;
+                    is_answered = false;
+                }
                 message = up.message() => match message {
                     Ok(Some(FromBot { message: Some(Up::Pong(pong)) })) => {
                         heard = Instant::now();
-                        if pong.number + 1 != pings {
+                        let is_last = pong.number.checked_add(1) == Some(pings);
+                        if !is_last || std::mem::replace(&mut is_answered, true) {
                             continue;
                         }
                         let is_first = about.round_trip.replace(heard - sent).is_none();
@@ -317,6 +350,7 @@ impl LobbyState {
                         // Another stream may be in its place, which no file may be written over.
                         let is_noted = is_first || pings.is_multiple_of(PINGS_NOTED);
                         if is_noted
+                            && !ended.is_cancelled()
                             && !superseded.is_cancelled()
                             && let Err(error) = self.folder.note(&about)
                         {
@@ -331,19 +365,6 @@ impl LobbyState {
                     Ok(None) => break "it has ended its stream",
                     Err(_) => break "its stream broke",
                 },
-                _ = ping.tick() => {
-                    if heard.elapsed() >= SILENT {
-                        break "it is silent";
-                    }
-                    if self.tokens.name_of(&caller.token).as_deref() != Some(name) {
-                        let words = "this token is not known here any more";
-                        let _ = down.try_send(Err(Status::unauthenticated(words)));
-                        break "its token was taken out";
-                    }
-                    sent = Instant::now();
-                    let _ = say(Down::Ping(Ping { number: pings }));
-                    pings += 1;
-                }
             }
         };
         tracing::info!(bot = name, number, why, "a bot attends no more");
@@ -388,6 +409,16 @@ fn caller<T>(request: &Request<T>) -> Result<Caller, Status> {
         .ok_or_else(|| Status::unauthenticated("there is no token"))
 }
 
+/// Replies that hold their call's place until they end.
+fn held<T: 'static>(
+    replies: impl Stream<Item = Result<T, Status>> + Send + 'static,
+    place: OwnedSemaphorePermit,
+) -> Replies<T> {
+    Box::pin(replies.inspect(move |_| {
+        let _ = &place;
+    }))
+}
+
 #[tonic::async_trait]
 impl lobby_server::Lobby for Lobby {
     type AttendStream = Replies<ToBot>;
@@ -398,6 +429,7 @@ impl lobby_server::Lobby for Lobby {
         request: Request<Streaming<FromBot>>,
     ) -> Result<Response<Self::AttendStream>, Status> {
         let caller = caller(&request)?;
+        let place = self.0.place(&caller.name)?;
         let mut up = request.into_inner();
         let FromBot {
             message: Some(Up::Hello(hello)),
@@ -414,7 +446,7 @@ impl lobby_server::Lobby for Lobby {
         let stream = self.0.join(&caller.name, &hello.services, down.clone())?;
         let state = self.0.clone();
         tokio::spawn(async move { state.hear(&caller, hello, up, down, stream).await });
-        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
+        Ok(Response::new(held(ReceiverStream::new(replies), place)))
     }
 
     async fn play(
@@ -422,6 +454,7 @@ impl lobby_server::Lobby for Lobby {
         request: Request<Streaming<FromSeat>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
         let caller = caller(&request)?;
+        let place = self.0.place(&caller.name)?;
         let mut up = request.into_inner();
         let FromSeat {
             message: Some(SeatUp::Take(take)),
@@ -446,7 +479,9 @@ impl lobby_server::Lobby for Lobby {
             down,
         };
         arrivals.send(arrival).await.map_err(|_| unknown())?;
-        let replies = UnboundedReceiverStream::new(replies);
-        Ok(Response::new(Box::pin(replies)))
+        Ok(Response::new(held(
+            UnboundedReceiverStream::new(replies),
+            place,
+        )))
     }
 }

@@ -23,6 +23,11 @@ pub(crate) const BACK_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) const MOST_RETURNS: u32 = 3;
 /// Interval of messages that keep a stream open: proxies close silent ones, often after a minute.
 const BEAT: Duration = Duration::from_secs(20);
+/// Most streams of a bot in one game, also those that took the place of one that was open: each is
+/// told all that the bot says it has not heard.
+const MOST_STREAMS: u32 = 32;
+/// Interval of invitations to a seat that is not taken.
+const INVITED_AGAIN: Duration = Duration::from_secs(2);
 /// Longest time for a bot to end its side when the game is over.
 const AFTER_GAME: Duration = Duration::from_secs(5);
 /// Longest words of a bot's status, in bytes.
@@ -53,6 +58,7 @@ pub(crate) struct SeatGame<C, I> {
     pub(crate) invite: I,
     heard: Vec<HeardCall>,
     returns: u32,
+    streams: u32,
 }
 
 /// How a bot's part in a game has ended.
@@ -104,6 +110,7 @@ where
             invite,
             heard: Vec::new(),
             returns: 0,
+            streams: 0,
         }
     }
 
@@ -115,9 +122,11 @@ where
         // Of a bot that is away, or has to end its side.
         let mut deadline: Option<Instant> = None;
         let mut beat = interval_at(Instant::now() + BEAT, BEAT);
+        let mut again = interval_at(Instant::now() + INVITED_AGAIN, INVITED_AGAIN);
+        // A stream that takes the place of this one meanwhile is seen below.
+        let attends = self.attends.borrow_and_update().is_some();
         (self.invite)();
-        self.attends.mark_unchanged();
-        if self.attends.borrow().is_none() {
+        if !attends {
             return self.gone().await;
         }
         loop {
@@ -198,7 +207,9 @@ where
                 }
                 Ok(()) = self.attends.changed() => {
                     let is_there = self.attends.borrow_and_update().is_some();
-                    if is_there && (link.is_none() || deadline.is_some()) {
+                    if is_there {
+                        // It may be a new process, and the stream of the old one dead; who plays
+                        // knows the key.
                         (self.invite)();
                     } else if !is_there && !is_taken {
                         return self.gone().await;
@@ -207,6 +218,8 @@ where
                         deadline = Some(Instant::now() + BACK_WITHIN);
                     }
                 }
+                // An invitation is lost where too much waits for the bot.
+                _ = again.tick(), if !is_taken => (self.invite)(),
                 _ = beat.tick(), if link.is_some() => {
                     if let Some(down) = link.as_ref().and_then(|link| link.down.as_ref()) {
                         let _ = down.send(Ok(ToSeat { call: None }));
@@ -227,14 +240,22 @@ where
             up,
             down,
         } = arrival;
-        if is_back {
-            if self.returns == MOST_RETURNS {
-                let words = format!("a bot may come back to a game {MOST_RETURNS} times");
-                let _ = down.send(Err(Status::resource_exhausted(words)));
-                return Err(SeatEnd::HungUp);
-            }
-            self.returns += 1;
+        let too_often = |words| {
+            let _ = down.send(Err(Status::aborted(words)));
+            Err(SeatEnd::HungUp)
+        };
+        if is_back && self.returns == MOST_RETURNS {
+            return too_often(format!(
+                "a bot may come back to a game {MOST_RETURNS} times"
+            ));
         }
+        if self.streams == MOST_STREAMS {
+            return too_often(format!(
+                "a game may have {MOST_STREAMS} streams, one after another"
+            ));
+        }
+        self.returns += u32::from(is_back);
+        self.streams += 1;
         let is_lost = |heard: &HeardCall, number| heard.number == number && heard.answer.is_none();
         let number = number_of(&answer);
         if number.is_some() && self.heard.iter().any(|heard| is_lost(heard, number)) {

@@ -26,7 +26,7 @@ use tokio::{
 };
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{
-    Code, Request, Status,
+    Code, Request, Status, Streaming,
     client::Grpc,
     codegen::{InterceptedService, http::uri::PathAndQuery},
     transport::{Channel, Endpoint, server::Router},
@@ -217,6 +217,7 @@ impl ArenaToJoin {
                 () = &mut stop => {
                     send(ToArena::Drain(Drain {}));
                     let _ = timeout(GRACE, games.end()).await;
+                    games.tasks.shutdown().await;
                     return Ended::Stopped;
                 }
                 message = timeout(SILENT, down.message()) => message,
@@ -312,6 +313,28 @@ impl Games {
     }
 }
 
+/// How a stream of a game has ended.
+enum Sat {
+    /// The game is over for us.
+    Over,
+    /// The stream broke.
+    Broken,
+    /// The arena was reached in another way.
+    Moved,
+}
+
+impl Sat {
+    fn by(status: &Status) -> Self {
+        match is_last(status) {
+            true => Self::Over,
+            false => Self::Broken,
+        }
+    }
+}
+
+/// Both sides of a stream of a game.
+type OpenStream = (mpsc::UnboundedSender<FromSeat>, Streaming<ToSeat>);
+
 /// A game on the side of the bot.
 struct Seat<A> {
     key: Bytes,
@@ -351,13 +374,18 @@ impl Attending {
             answers,
         };
         let mut away_since = None;
+        let mut old = None;
         loop {
             let client = self.lobby.borrow_and_update().clone();
-            if let Some(client) = client
-                && seat.sit(client, &mut self.lobby, &mut away_since).await
-            {
-                break;
+            if let Some(client) = client {
+                let sat = seat.sit(client, &mut self.lobby, &mut old, &mut away_since);
+                match sat.await {
+                    Sat::Over => break,
+                    Sat::Moved => continue,
+                    Sat::Broken => {}
+                }
             }
+            old = None;
             let since = away_since.get_or_insert_with(Instant::now);
             if since.elapsed() > BACK_WITHIN {
                 return;
@@ -382,17 +410,19 @@ impl Attending {
 }
 
 impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
-    /// Plays by one stream. True if the game is over for us; else the stream broke, or the arena
-    /// was reached in another way meanwhile.
+    /// Plays by one stream. The `old` one is open until the arena has this one: to it that is no
+    /// absence.
     async fn sit(
         &mut self,
         mut client: Client,
         lobby: &mut watch::Receiver<Option<Client>>,
+        old: &mut Option<OpenStream>,
         away_since: &mut Option<Instant>,
-    ) -> bool {
+    ) -> Sat {
         let (up, outgoing) = mpsc::unbounded_channel();
+        let sender = up.clone();
         let send = |message| {
-            let _ = up.send(FromSeat { message });
+            let _ = sender.send(FromSeat { message });
         };
         send(Some(FromPlayer::Take(Take {
             key: self.key.clone(),
@@ -404,25 +434,29 @@ impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
             client.play(UnboundedReceiverStream::new(outgoing)),
         );
         let mut down = tokio::select! {
-            () = moved(lobby) => return false,
+            () = moved(lobby) => return Sat::Moved,
             opened = opening => match opened {
                 Ok(Ok(opened)) => opened.into_inner(),
-                Ok(Err(status)) => return is_last(&status),
-                Err(_) => return false,
+                Ok(Err(status)) => return Sat::by(&status),
+                Err(_) => return Sat::Broken,
             }
         };
+        *old = None;
         *away_since = None;
         loop {
             tokio::select! {
-                () = moved(lobby) => return false,
+                () = moved(lobby) => {
+                    *old = Some((up, down));
+                    return Sat::Moved;
+                }
                 message = down.message() => match message {
                     Ok(Some(ToSeat { call: Some(call) })) => {
                         self.heard += 1;
                         let _ = self.calls.send(call);
                     }
                     Ok(Some(ToSeat { call: None })) => send(None),
-                    Ok(None) => return true,
-                    Err(status) => return is_last(&status),
+                    Ok(None) => return Sat::Over,
+                    Err(status) => return Sat::by(&status),
                 },
                 answer = self.answers.next() => {
                     match answer {
@@ -443,10 +477,10 @@ impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
             }
         }
         // The bot has ended its game. Who drops a stream may lose its last message.
-        drop(up);
+        drop((up, sender));
         let rest = async { while let Ok(Some(_)) = down.message().await {} };
         let _ = timeout(AFTER_GAME, rest).await;
-        true
+        Sat::Over
     }
 }
 
@@ -470,7 +504,7 @@ fn is_last(status: &Status) -> bool {
                 | Code::InvalidArgument
                 | Code::NotFound
                 | Code::PermissionDenied
-                | Code::ResourceExhausted
+                | Code::Aborted
                 | Code::Unauthenticated
         )
 }

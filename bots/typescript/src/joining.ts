@@ -48,7 +48,7 @@ const REFUSED: readonly grpc.status[] = [
   grpc.status.INVALID_ARGUMENT,
 ];
 /** Statuses of the arena that end a game; others are those of a connection that broke. */
-const LAST = [...REFUSED, grpc.status.NOT_FOUND, grpc.status.RESOURCE_EXHAUSTED];
+const LAST = [...REFUSED, grpc.status.NOT_FOUND, grpc.status.ABORTED];
 
 type Call<I extends DescMessage, O extends DescMessage> = grpc.ClientDuplexStream<
   MessageInitShape<I>,

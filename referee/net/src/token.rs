@@ -410,6 +410,9 @@ impl Interceptor for Bearer {
 fn tokens(path: &Path) -> Result<Vec<Token>, TokenError> {
     let expected = "tokens, one a line";
     let lines = lines(path, expected)?;
+    if lines.is_empty() {
+        return Err(wrong(path, expected, "it has none".to_owned()));
+    }
     let tokens = lines.into_iter().map(|(number, line)| {
         let none = |_| wrong(path, expected, format!("line {number} is none"));
         line.parse().map_err(none)
@@ -417,7 +420,7 @@ fn tokens(path: &Path) -> Result<Vec<Token>, TokenError> {
     tokens.collect()
 }
 
-/// The names and tokens of a file, of which there is at least one.
+/// The names and tokens of a file. There may be none any more.
 fn named_tokens(path: &Path) -> Result<Vec<(String, TokenHash)>, TokenError> {
     let expected = "lines NAME TOKEN, where a name is 1 to 40 letters, digits, dots, hyphens and \
                     underscores, and tokens";
@@ -448,7 +451,7 @@ fn wrong(path: &Path, expected: &'static str, found: String) -> TokenError {
     }
 }
 
-/// The lines of a file of tokens with their numbers; there is at least one.
+/// The lines of a file of tokens with their numbers.
 fn lines(path: &Path, expected: &'static str) -> Result<Vec<(usize, String)>, TokenError> {
     let (bytes, metadata) = file::read(path).map_err(|error| TokenError::File {
         doing: "read",
@@ -464,10 +467,7 @@ fn lines(path: &Path, expected: &'static str) -> Result<Vec<(usize, String)>, To
     let text = String::from_utf8(bytes).map_err(|_| wrong("it is no text"))?;
     let lines = (1..).zip(text.lines().map(|line| line.trim().to_owned()));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    match lines.collect::<Vec<_>>() {
-        lines if lines.is_empty() => Err(wrong("it has none")),
-        lines => Ok(lines),
-    }
+    Ok(lines.collect())
 }
 
 #[cfg(test)]
@@ -609,6 +609,8 @@ mod tests {
         for (token, name) in [(&one, Some("ann")), (&two, Some("bob")), (&other, None)] {
             assert_eq!(known.name_of(token).as_deref(), name);
         }
+        let (_folder, path) = file_with("# nobody\n", 0o600);
+        assert!(NamedTokens::load(&path).unwrap().names().is_empty());
         for (text, words) in [
             (lines(&[("ann", &one), ("ann", &two)]), "line 2 has a name"),
             (lines(&[("ann", &one), ("bob", &one)]), "line 2 has a name"),

@@ -1,6 +1,11 @@
 //! `arena lobby`: the bots that have dialled in and wait for games, and their tokens.
 
-use std::{fs::File, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::PathBuf};
+use std::{
+    fs::File,
+    io::{Read as _, Seek as _, SeekFrom, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::PathBuf,
+};
 
 use arena_lobby::{Attendant, LobbyFolder};
 use clap::{Args, Subcommand};
@@ -92,7 +97,8 @@ impl Add {
             let known = NamedTokens::load(&lobby).or_else(|error| usage(error.to_string()))?;
             if known.names().contains(&name) {
                 return usage(format!(
-                    "{}: {name} has a token already; take its line out first",
+                    "{}: {name} has a token already; take its line out first, and remove the file \
+                     with the token",
                     lobby.display()
                 ));
             }
@@ -105,10 +111,19 @@ impl Add {
         }
         let written = File::options()
             .append(true)
+            .read(true)
             .create(true)
             .mode(0o600)
             .open(&lobby)
-            .and_then(|mut lobby| writeln!(lobby, "{name} {}", token.reveal()));
+            .and_then(|mut lobby| {
+                // An editor may have left the last line without an end.
+                let mut last = [b'\n'];
+                if lobby.seek(SeekFrom::End(-1)).is_ok() {
+                    lobby.read_exact(&mut last)?;
+                }
+                let end = if last == *b"\n" { "" } else { "\n" };
+                writeln!(lobby, "{end}{name} {}", token.reveal())
+            });
         if let Err(error) = written {
             let _ = std::fs::remove_file(&file);
             return usage(format!("could not write {}: {error}", lobby.display()));

@@ -50,7 +50,7 @@ _REFUSED = (
     grpc.StatusCode.INVALID_ARGUMENT,
 )
 # Statuses of the arena that end a game; others are those of a connection that broke.
-_LAST = (*_REFUSED, grpc.StatusCode.NOT_FOUND, grpc.StatusCode.RESOURCE_EXHAUSTED)
+_LAST = (*_REFUSED, grpc.StatusCode.NOT_FOUND, grpc.StatusCode.ABORTED)
 
 
 def _is_this_machine(host: str) -> bool:
@@ -113,6 +113,8 @@ class _Arena:
         # Set, and replaced, when there is another connection.
         self._moved = asyncio.Event()
         self._seats: dict[bytes, asyncio.Task[None]] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self._finished = False
 
     def _wrong(self, why: str) -> ListenError:
         return ListenError(f'could not join: BOT_JOIN is "{self.address}": {why}')
@@ -177,6 +179,8 @@ class _Arena:
             return await self._hear(channel, call, stopped)
         except grpc.aio.AioRpcError as error:
             return self._ended(error)
+        except asyncio.TimeoutError:
+            return "it does not answer"
         finally:
             stopped.cancel()
             call.cancel()
@@ -235,11 +239,15 @@ class _Arena:
         moved, self._moved = self._moved, asyncio.Event()
         moved.set()
         if old is not None:
-            await old.close()
+            # Its games go to the new one first: to the arena that is no absence.
+            closing = asyncio.ensure_future(old.close(grace=_AFTER_GAME))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
 
     async def finish(self) -> None:
-        """Waits for a while until no game is played."""
-        if self._seats:
+        """Waits once, for a while, until no game is played."""
+        if self._seats and not self._finished:
+            self._finished = True
             await asyncio.wait(set(self._seats.values()), timeout=GRACE)
 
     def _take(self, invitation: Invitation) -> None:
@@ -266,13 +274,15 @@ class _Arena:
                     seat.was_heard, since = False, loop.time()
                 if loop.time() - since > _BACK_WITHIN:
                     break
-                with suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(self._moved.wait(), _FIRST_PAUSE)
+                if seat.replaced is None:
+                    with suppress(asyncio.TimeoutError):
+                        await asyncio.wait_for(self._moved.wait(), _FIRST_PAUSE)
             # It hears that there is no further call.
             seat.calls.put_nowait(None)
             await asyncio.wait({game}, timeout=_AFTER_GAME)
         finally:
             game.cancel()
+            seat.drop_replaced()
 
     async def _sit(self, seat: _Seat) -> bool:
         """Plays by one stream. True if the game is over for us; else the stream broke, or the
@@ -286,6 +296,7 @@ class _Arena:
             response_deserializer=ToSeat.FromString,
         )
         call = play(metadata=self._metadata)
+        seat.current = call
         moved = asyncio.ensure_future(self._moved.wait())
         sending: asyncio.Future[Any] = asyncio.ensure_future(seat.send(call))
         hearing: asyncio.Future[Any] = asyncio.ensure_future(seat.hear(call))
@@ -293,21 +304,28 @@ class _Arena:
             tasks = {moved, sending, hearing}
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if moved.done():
+                seat.drop_replaced()
+                seat.replaced = call, hearing
                 return False
+            seat.drop_replaced()
             if not hearing.done():
                 # Our side has ended, and its last message is not to be lost; or it broke.
                 await asyncio.wait({hearing}, timeout=_AFTER_GAME)
             if not hearing.done() or hearing.cancelled():
                 return False
             error = hearing.exception()
-            if isinstance(error, grpc.aio.AioRpcError):
-                return error.code() in _LAST
-            return True
+            if error is None:
+                return True
+            return isinstance(error, grpc.aio.AioRpcError) and error.code() in _LAST
         finally:
-            for task in (moved, sending, hearing):
+            # Who stops to read from a call cancels it.
+            goes_on = seat.replaced is not None and seat.replaced[0] is call
+            over = [moved, sending] if goes_on else [moved, sending, hearing]
+            for task in over:
                 task.cancel()
-            await asyncio.gather(moved, sending, hearing, return_exceptions=True)
-            call.cancel()
+            await asyncio.gather(*over, return_exceptions=True)
+            if not goes_on:
+                call.cancel()
 
 
 class _Seat:
@@ -322,6 +340,18 @@ class _Seat:
         self.answers: asyncio.Queue[bytes | None] = asyncio.Queue()
         # True if the arena was heard by the last stream.
         self.was_heard = False
+        # The stream that is heard.
+        self.current: Any = None
+        # One that it takes the place of, and who reads from that: open until the arena has the
+        # new one.
+        self.replaced: tuple[Any, asyncio.Future[Any]] | None = None
+
+    def drop_replaced(self) -> None:
+        if self.replaced is not None:
+            call, hearing = self.replaced
+            self.replaced = None
+            hearing.cancel()
+            call.cancel()
 
     async def read(self) -> bytes | None:
         return await self.calls.get()
@@ -347,7 +377,7 @@ class _Seat:
                 break
         await call.write(FromSeat(take=take))
         while (answer := await self.answers.get()) is not None:
-            await call.write(FromSeat(answer=answer))
+            await call.write(FromSeat(answer=answer) if answer else FromSeat())
         self.answers.put_nowait(None)
         # Without a status it has hung up.
         code, words = self._status or (grpc.StatusCode.OK, "")
@@ -357,10 +387,11 @@ class _Seat:
 
     async def hear(self, call: Any) -> None:
         """Hears the arena until it has no further call."""
-        while isinstance(message := await call.read(), ToSeat):
+        while isinstance(message := await call.read(), ToSeat) and call is self.current:
             self.was_heard = True
             if message.HasField("call"):
                 self._heard += 1
                 self.calls.put_nowait(message.call)
             else:
-                await call.write(FromSeat())
+                # One side writes: an empty message keeps the stream open.
+                self.answers.put_nowait(b"")
