@@ -13,7 +13,6 @@ import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -69,12 +68,10 @@ final class Joining {
     private static final Metadata.Key<String> AUTHORIZATION =
             Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
     private static final MethodDescriptor<FromBot, ToBot> ATTEND =
-            MethodDescriptor.<FromBot, ToBot>newBuilder()
-                    .setType(MethodType.BIDI_STREAMING)
-                    .setFullMethodName("arena.v1.Lobby/Attend")
-                    .setRequestMarshaller(ProtoUtils.marshaller(FromBot.getDefaultInstance()))
-                    .setResponseMarshaller(ProtoUtils.marshaller(ToBot.getDefaultInstance()))
-                    .build();
+            Services.method(
+                    "arena.v1.Lobby/Attend",
+                    ProtoUtils.marshaller(FromBot.getDefaultInstance()),
+                    ProtoUtils.marshaller(ToBot.getDefaultInstance()));
 
     /** What is heard when the bot was asked to stop. */
     private static final Object STOPPED = new Object();

@@ -11,7 +11,6 @@ import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
@@ -37,12 +36,10 @@ final class Seat extends ServerCall<byte[], byte[]> {
     private static final byte[] END = new byte[0];
 
     private static final MethodDescriptor<FromSeat, ToSeat> PLAY =
-            MethodDescriptor.<FromSeat, ToSeat>newBuilder()
-                    .setType(MethodType.BIDI_STREAMING)
-                    .setFullMethodName("arena.v1.Lobby/Play")
-                    .setRequestMarshaller(ProtoUtils.marshaller(FromSeat.getDefaultInstance()))
-                    .setResponseMarshaller(ProtoUtils.marshaller(ToSeat.getDefaultInstance()))
-                    .build();
+            Services.method(
+                    "arena.v1.Lobby/Play",
+                    ProtoUtils.marshaller(FromSeat.getDefaultInstance()),
+                    ProtoUtils.marshaller(ToSeat.getDefaultInstance()));
 
     private final Joining arena;
     private final ByteString key;
