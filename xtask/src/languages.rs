@@ -56,7 +56,7 @@ pub(crate) fn test(arena: &Path) -> Result {
     typescript()?;
     stream(&mut npm("test"))?;
     stream(npm("run test:arena").env(ARENA, arena))?;
-    java(&["-q", "verify"])?;
+    java(&["-q", "verify"], Some(arena))?;
     go()?;
     let python = python()?;
     stream(&mut go_kit("vet ./...")?)?;
@@ -111,17 +111,20 @@ pub(crate) fn typescript() -> Result {
 }
 
 /// Builds the kit for Java and its samples, each to a file of its own below [`folder`], by these
-/// words for Maven.
+/// words for Maven, with the tests that need an arena where it is told one.
 ///
 /// # Errors
 /// Maven is not there, or something can't be built, or a test fails.
-fn java(words: &[&str]) -> Result {
+fn java(words: &[&str], arena: Option<&Path>) -> Result {
     let kit = root().join("bots/java");
     let mut maven = command("mvn");
     maven
         .args(["-B", "-f"])
         .arg(kit.join("pom.xml"))
         .args(words);
+    if let Some(arena) = arena {
+        maven.env(ARENA, arena);
+    }
     stream(&mut maven).map_err(|error| format!("{error}\n{ABSENT_JAVA}"))?;
     let jars = folder().join("java");
     fs::create_dir_all(&jars)?;
@@ -208,7 +211,7 @@ impl Drop for Scratch {
 pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     let python = python()?;
     typescript()?;
-    java(&["-q", "package", "-DskipTests"])?;
+    java(&["-q", "package", "-DskipTests"], None)?;
     go()?;
     let cpp = cpp("cpp-release", "Release", None, &[])?;
     let samples = root().join("bots/python/samples");

@@ -98,23 +98,19 @@ public final class Bot {
 
     /**
      * Serves until SIGTERM or SIGINT, and then ends the process. It listens at the address in the
-     * environment variable {@code BOT_LISTEN}: {@code unix:PATH} or {@code tcp:HOST:PORT}. Exits
-     * with 1 and a line on standard error where it can't listen there.
+     * environment variable {@code BOT_LISTEN}: {@code unix:PATH} or {@code tcp:HOST:PORT}. Where
+     * {@code BOT_JOIN} names an arena ({@code https://HOST:PORT}) it joins that instead, with the
+     * token in the file {@code BOT_TOKEN_FILE}. Exits with 1 and a line on standard error where it
+     * can't.
      */
     public void main() {
         printUtf8();
-        CountDownLatch stop = new CountDownLatch(1);
-        // The compiler warns of this class, but a shutdown hook could not end with 0, and would run
-        // beside those of the author.
-        for (String name : new String[] {"TERM", "INT"}) {
-            Signal.handle(new Signal(name), signal -> stop.countDown());
-        }
-        checkHeap();
-        String address = System.getenv().getOrDefault("BOT_LISTEN", STANDARD);
-        try (Serving serving = serve(address)) {
-            System.out.println("listening on " + serving.address());
-            System.out.flush();
-            stop.await();
+        try {
+            if (System.getenv("BOT_JOIN") == null) {
+                listen(System.getenv().getOrDefault("BOT_LISTEN", STANDARD));
+            } else {
+                join();
+            }
         } catch (ListenException error) {
             System.err.println(error.getMessage());
             System.exit(1);
@@ -122,6 +118,33 @@ public final class Bot {
             // Whoever interrupts the main thread wants it to end too.
         }
         System.exit(0);
+    }
+
+    private void listen(String address) throws ListenException, InterruptedException {
+        CountDownLatch stop = new CountDownLatch(1);
+        onSignal(stop::countDown);
+        checkHeap();
+        try (Serving serving = serve(address)) {
+            System.out.println("listening on " + serving.address());
+            System.out.flush();
+            stop.await();
+        }
+    }
+
+    private void join() throws ListenException, InterruptedException {
+        wasServed = true;
+        Joining joining = new Joining(games, ready.build());
+        onSignal(joining::stop);
+        checkHeap();
+        joining.join();
+    }
+
+    private static void onSignal(Runnable stop) {
+        // The compiler warns of this class, but a shutdown hook could not end with 0, and would run
+        // beside those of the author.
+        for (String name : new String[] {"TERM", "INT"}) {
+            Signal.handle(new Signal(name), signal -> stop.run());
+        }
     }
 
     /**

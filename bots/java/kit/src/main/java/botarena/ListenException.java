@@ -1,6 +1,6 @@
 package botarena;
 
-/** A bot can't listen where it should. */
+/** A bot can't listen where it should, or can't join the arena that it should. */
 public final class ListenException extends Exception {
     private static final long serialVersionUID = 1;
 

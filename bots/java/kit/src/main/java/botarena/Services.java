@@ -33,11 +33,17 @@ final class Services {
 
     /** The one call of a game. */
     static MethodDescriptor<byte[], byte[]> play(Game<?> game) {
-        return MethodDescriptor.<byte[], byte[]>newBuilder()
+        return method(game.service() + "/Play", BYTES, BYTES);
+    }
+
+    /** A call whose both sides are streams. */
+    static <I, O> MethodDescriptor<I, O> method(
+            String name, Marshaller<I> request, Marshaller<O> reply) {
+        return MethodDescriptor.<I, O>newBuilder()
                 .setType(MethodType.BIDI_STREAMING)
-                .setFullMethodName(MethodDescriptor.generateFullMethodName(game.service(), "Play"))
-                .setRequestMarshaller(BYTES)
-                .setResponseMarshaller(BYTES)
+                .setFullMethodName(name)
+                .setRequestMarshaller(request)
+                .setResponseMarshaller(reply)
                 .build();
     }
 

@@ -45,9 +45,7 @@ public final class Serving implements AutoCloseable {
     private final Address address;
     private final GameSlots slots;
     private final HealthStatusManager health = new HealthStatusManager();
-    private final EventLoopGroup loop =
-            new MultiThreadIoEventLoopGroup(
-                    1, new DefaultThreadFactory("arena", true), NioIoHandler.newFactory());
+    private final EventLoopGroup loop = newLoop();
     private final Server server;
     private boolean isClosed;
 
@@ -67,6 +65,12 @@ public final class Serving implements AutoCloseable {
         builder.addService(health.getHealthService());
         reflect(builder);
         this.server = builder.build();
+    }
+
+    /** The one thread on which a bot's connections are. */
+    static EventLoopGroup newLoop() {
+        return new MultiThreadIoEventLoopGroup(
+                1, new DefaultThreadFactory("arena", true), NioIoHandler.newFactory());
     }
 
     @SuppressWarnings("deprecation") // Many clients know only v1alpha.

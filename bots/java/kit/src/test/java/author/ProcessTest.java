@@ -13,19 +13,17 @@ import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,63 +33,15 @@ final class ProcessTest {
 
     @TempDir private Path folder;
 
-    /** A process of {@link Subject}. */
-    private final class Subprocess implements AutoCloseable {
-        private final Process process;
-        private final BufferedReader out;
+    private Subprocess start(String listen, Map<String, String> more, String... arguments)
+            throws IOException {
+        Map<String, String> environment = new HashMap<>(more);
+        environment.put("BOT_LISTEN", listen);
+        return new Subprocess(folder, environment, arguments);
+    }
 
-        Subprocess(String listen, Map<String, String> more, String... arguments) throws IOException {
-            List<String> command =
-                    new java.util.ArrayList<>(
-                            List.of(
-                                    // A shell starts what is in its background with this signal
-                                    // ignored, which a JVM leaves as it is.
-                                    "env",
-                                    "--default-signal=INT",
-                                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                    "-cp",
-                                    System.getProperty("java.class.path"),
-                                    Subject.class.getName()));
-            command.addAll(List.of(arguments));
-            ProcessBuilder builder = new ProcessBuilder(command);
-            builder.environment().remove("JAVA_TOOL_OPTIONS");
-            // As in many containers.
-            builder.environment().put("LC_ALL", "C");
-            builder.environment().put("BOT_LISTEN", listen);
-            builder.environment().putAll(more);
-            builder.directory(folder.toFile());
-            builder.redirectError(folder.resolve("errors").toFile());
-            process = builder.start();
-            out = process.inputReader(StandardCharsets.UTF_8);
-        }
-
-        Subprocess(String listen) throws IOException {
-            this(listen, Map.of());
-        }
-
-        String line() throws IOException {
-            return out.readLine();
-        }
-
-        void signal(String name) throws Exception {
-            String[] command = {"kill", "-" + name, Long.toString(process.pid())};
-            assertEquals(0, new ProcessBuilder(command).start().waitFor());
-        }
-
-        /** Its exit code. */
-        int end() throws InterruptedException {
-            assertTrue(process.waitFor(Referee.LONG, TimeUnit.SECONDS));
-            return process.exitValue();
-        }
-
-        String errors() throws IOException {
-            return Files.readString(folder.resolve("errors"));
-        }
-
-        @Override
-        public void close() {
-            process.destroyForcibly();
-        }
+    private Subprocess start(String listen) throws IOException {
+        return start(listen, Map.of());
     }
 
     private Path socket() {
@@ -104,7 +54,7 @@ final class ProcessTest {
             stale.bind(UnixDomainSocketAddress.of(socket()));
         }
         assertTrue(Files.exists(socket()));
-        try (Subprocess bot = new Subprocess("unix:" + socket())) {
+        try (Subprocess bot = start("unix:" + socket())) {
             assertEquals("listening on unix:" + socket(), bot.line());
             try (Referee referee = Referee.dial("unix:" + socket())) {
                 referee.connectFour().begin("a");
@@ -119,7 +69,7 @@ final class ProcessTest {
 
     @Test
     void itSaysWhichPortItHasChosen() throws Exception {
-        try (Subprocess bot = new Subprocess("tcp:127.0.0.1:0")) {
+        try (Subprocess bot = start("tcp:127.0.0.1:0")) {
             String line = bot.line();
             assertTrue(line.matches("listening on tcp:127\\.0\\.0\\.1:[1-9][0-9]*"), line);
             String address = line.substring("listening on ".length());
@@ -135,7 +85,7 @@ final class ProcessTest {
 
     @Test
     void aRelativePathIsAllowed() throws Exception {
-        try (Subprocess bot = new Subprocess("unix:bot")) {
+        try (Subprocess bot = start("unix:bot")) {
             assertEquals("listening on unix:bot", bot.line());
             assertTrue(Files.exists(folder.resolve("bot")));
         }
@@ -143,7 +93,7 @@ final class ProcessTest {
 
     @Test
     void aWrongAddressIsExitCode1AndALine() throws Exception {
-        try (Subprocess bot = new Subprocess("localhost")) {
+        try (Subprocess bot = start("localhost")) {
             assertEquals(1, bot.end());
             assertEquals(
                     "BOT_LISTEN is \"localhost\": expected unix:PATH or tcp:HOST:PORT\n",
@@ -171,7 +121,7 @@ final class ProcessTest {
 
     @Test
     void aBotThatIsNeverServedSaysSo() throws Exception {
-        try (Subprocess bot = new Subprocess("unix:bot", Map.of(), "never")) {
+        try (Subprocess bot = start("unix:bot", Map.of(), "never")) {
             assertEquals(0, bot.end());
             assertEquals(
                     "Bot(\"subject\") was never served: call its main()\n", bot.errors());
@@ -181,13 +131,13 @@ final class ProcessTest {
     @Test
     void aHeapThatIsLargerThanTheMemoryIsNamed() throws Exception {
         String limit = Long.toString(64L << 20);
-        try (Subprocess bot = new Subprocess("unix:bot", Map.of("BOT_MEMORY_LIMIT", limit))) {
+        try (Subprocess bot = start("unix:bot", Map.of("BOT_MEMORY_LIMIT", limit))) {
             bot.line();
             assertTrue(bot.errors().contains("start it with java -Xmx32m"), bot.errors());
         }
         Map<String, String> fits =
                 Map.of("BOT_MEMORY_LIMIT", limit, "JDK_JAVA_OPTIONS", "-Xmx32m");
-        try (Subprocess bot = new Subprocess("unix:bot", fits)) {
+        try (Subprocess bot = start("unix:bot", fits)) {
             bot.line();
             assertFalse(bot.errors().contains("memory"), bot.errors());
         }
@@ -195,7 +145,7 @@ final class ProcessTest {
 
     @Test
     void anExceptionIsInTheLogWithTheAuthorsLineAndNoneOfOurs() throws Exception {
-        try (Subprocess bot = new Subprocess("unix:" + socket())) {
+        try (Subprocess bot = start("unix:" + socket())) {
             bot.line();
             try (Referee referee = Referee.dial("unix:" + socket())) {
                 var stream = referee.connectFour();
@@ -219,7 +169,7 @@ final class ProcessTest {
     @Test
     void anIdleBotEndsAtOnceWhoeverWatchesIt() throws Exception {
         for (String signal : List.of("TERM", "INT")) {
-            try (Subprocess bot = new Subprocess("unix:" + socket())) {
+            try (Subprocess bot = start("unix:" + socket())) {
                 bot.line();
                 try (Referee referee = Referee.dial("unix:" + socket())) {
                     Iterator<HealthCheckResponse> watched =
@@ -239,7 +189,7 @@ final class ProcessTest {
 
     @Test
     void aGameGoesOnAfterSigtermAndNoneBegins() throws Exception {
-        try (Subprocess bot = new Subprocess("unix:" + socket())) {
+        try (Subprocess bot = start("unix:" + socket())) {
             bot.line();
             try (Referee referee = Referee.dial("unix:" + socket())) {
                 Iterator<HealthCheckResponse> watched =
@@ -266,7 +216,7 @@ final class ProcessTest {
 
     @Test
     void aGameThatThinksForEverIsCutOff() throws Exception {
-        try (Subprocess bot = new Subprocess("unix:" + socket())) {
+        try (Subprocess bot = start("unix:" + socket())) {
             bot.line();
             try (Referee referee = Referee.dial("unix:" + socket())) {
                 var stream = referee.connectFour();
