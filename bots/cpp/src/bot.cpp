@@ -1,4 +1,4 @@
-// The server: streams, health, reflection, where it listens and how it stops. Streams are
+// The server: streams, health, reflection, where it listens or what it joins, and how it stops. Streams are
 // served by gRPC's synchronous interface, a thread for each: a callback may think for as
 // long as it likes, and no other game waits for it.
 #include "bot_arena/bot.hpp"
@@ -405,6 +405,7 @@ int Bot::State::listen(const sigset_t& stop) {
 }
 
 int Bot::State::join(const sigset_t& stop, const char* arena) {
+    if (names.empty()) throw std::runtime_error("could not join: the bot plays no game");
     Lobby lobby(arena, names);
     grpc::ServerBuilder builder;
     const auto server = start(builder);
