@@ -1,6 +1,6 @@
-// The server: streams, health, reflection, where it listens or what it joins, and how it stops. Streams are
-// served by gRPC's synchronous interface, a thread for each: a callback may think for as
-// long as it likes, and no other game waits for it.
+// The server: streams, health, reflection, where it listens or what it joins, and how it stops.
+// Streams are served by gRPC's synchronous interface, a thread for each: a callback may think for
+// as long as it likes, and no other game waits for it.
 #include "bot_arena/bot.hpp"
 
 #include <cxxabi.h>

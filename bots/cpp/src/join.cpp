@@ -56,13 +56,6 @@ std::string bytes_of(const grpc::ByteBuffer& buffer) {
     return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
 }
 
-// The text of a file. Throws std::runtime_error.
-std::string text_of(const std::string& file) {
-    std::ifstream opened(file, std::ios::binary);
-    if (!opened) throw std::runtime_error("could not open " + file);
-    return {std::istreambuf_iterator<char>(opened), {}};
-}
-
 }  // namespace
 
 // A stream of ours, whose messages never wait for it. All of it is used with the mutex held, but
@@ -154,11 +147,7 @@ Lobby::Lobby(std::string address, std::vector<std::string> services)
     bearer_ = "Bearer " + token();
     grpc::SslCredentialsOptions authorities;
     if (const char* file = std::getenv("BOT_CA"); secure && file != nullptr) {
-        try {
-            authorities.pem_root_certs = text_of(file);
-        } catch (const std::runtime_error& error) {
-            wrong(std::string("BOT_CA: ") + error.what());
-        }
+        authorities.pem_root_certs = text_of("BOT_CA", file);
     }
     credentials_ = secure ? grpc::SslCredentials(authorities) : grpc::InsecureChannelCredentials();
 }
@@ -171,6 +160,15 @@ void Lobby::refused(const std::string& why) const {
     throw std::runtime_error("could not join: " + address_ + ": " + why);
 }
 
+// The text of the file that a variable names.
+std::string Lobby::text_of(const std::string& variable, const std::string& file) const {
+    std::ifstream opened(file, std::ios::binary);
+    if (!opened) wrong("could not read " + variable + " " + file);
+    std::ostringstream text;
+    text << opened.rdbuf();
+    return text.str();
+}
+
 std::string Lobby::token() const {
     const char* file = std::getenv("BOT_TOKEN_FILE");
     if (file == nullptr) {
@@ -178,18 +176,13 @@ std::string Lobby::token() const {
     }
     std::string token;
     int tokens = 0;
-    try {
-        std::istringstream lines(text_of(file));
-        for (std::string line; std::getline(lines, line);) {
-            line.erase(0, line.find_first_not_of(" \t\r"));
-            line.erase(line.find_last_not_of(" \t\r") + 1);
-            // Others are remarks.
-            if (line.empty() || line.front() == '#') continue;
-            token = line;
-            ++tokens;
-        }
-    } catch (const std::runtime_error& error) {
-        wrong(std::string("BOT_TOKEN_FILE: ") + error.what());
+    std::istringstream lines(text_of("BOT_TOKEN_FILE", file));
+    for (std::string line; std::getline(lines, line);) {
+        line.erase(0, line.find_first_not_of(" \t\r"));
+        line.erase(line.find_last_not_of(" \t\r") + 1);
+        if (line.empty() || line.front() == '#') continue;
+        token = line;
+        ++tokens;
     }
     const bool is_token = token.size() == 70 && token.rfind("arena_", 0) == 0 &&
                           token.find_first_not_of("0123456789abcdefABCDEF", 6) == std::string::npos;

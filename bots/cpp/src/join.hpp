@@ -43,6 +43,7 @@ private:
 
     [[noreturn]] void wrong(const std::string& why) const;
     [[noreturn]] void refused(const std::string& why) const;
+    std::string text_of(const std::string& variable, const std::string& file) const;
     std::string token() const;
     std::string stay();
     void take(const arena::v1::Invitation& invitation);

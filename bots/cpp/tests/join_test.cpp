@@ -335,12 +335,12 @@ TEST_F(Join, what_can_not_be_joined_is_named) {
     }
     joins("https://arena.example:5", TOKEN);
     setenv("BOT_CA", "absent.pem", 1);
-    says("BOT_CA: could not open absent.pem");
+    says("could not read BOT_CA absent.pem");
     unsetenv("BOT_CA");
     setenv("BOT_TOKEN_FILE", "absent", 1);
-    says("BOT_TOKEN_FILE: could not open absent");
+    says("could not read BOT_TOKEN_FILE absent");
     setenv("BOT_TOKEN_FILE", ".", 1);
-    says("BOT_TOKEN_FILE: ");
+    says(".: expected one token");
     unsetenv("BOT_TOKEN_FILE");
     says("BOT_TOKEN_FILE must name the file");
 }
