@@ -204,18 +204,8 @@ struct Address {
             return {true, path};
         }
         if (text.rfind("tcp:", 0) != 0) throw bad;
-        const std::string host_port = text.substr(4);
-        const auto colon = host_port.rfind(':');
-        if (colon == std::string::npos || colon == 0) throw bad;
-        const std::string host = host_port.substr(0, colon);
-        const std::string port = host_port.substr(colon + 1);
-        const bool bracketed = host.front() == '[' && host.back() == ']';
-        if (host.find(':') != std::string::npos && !bracketed) throw bad;
-        if (port.empty() || port.size() > 5 ||
-            port.find_first_not_of("0123456789") != std::string::npos || std::stoi(port) > 65535) {
-            throw bad;
-        }
-        return {false, host_port};
+        if (host_of(text.substr(4)).empty()) throw bad;
+        return {false, text.substr(4)};
     }
 
     // gRPC reads an address as a URI, so whatever means something there is escaped.

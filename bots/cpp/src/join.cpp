@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <deque>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <utility>
 
@@ -57,6 +56,19 @@ std::string bytes_of(const grpc::ByteBuffer& buffer) {
 }
 
 }  // namespace
+
+std::string host_of(const std::string& host_port) {
+    const auto colon = host_port.rfind(':');
+    if (colon == std::string::npos || colon == 0) return "";
+    const std::string host = host_port.substr(0, colon);
+    const std::string port = host_port.substr(colon + 1);
+    const bool bracketed = host.front() == '[' && host.back() == ']';
+    if (host.find(':') != std::string::npos && !bracketed) return "";
+    const bool is_port = !port.empty() && port.size() <= 5 &&
+                         port.find_first_not_of("0123456789") == std::string::npos &&
+                         std::stoi(port) <= 65535;
+    return is_port ? host : "";
+}
 
 // A stream of ours, whose messages never wait for it. All of it is used with the mutex held, but
 // for its making and its destructor.
@@ -133,17 +145,19 @@ private:
 
 Lobby::Lobby(std::string address, std::vector<std::string> services)
     : address_(std::move(address)), services_(std::move(services)) {
-    static const std::regex form(R"((https?)://((\[[^\[\]]+\]|[^:/@\[\]]+):[0-9]{1,5})/?)");
-    static const std::regex loopback(R"(localhost|\[::1\]|127(\.[0-9]+){3})");
-    std::smatch found;
-    if (!std::regex_match(address_, found, form)) {
+    const bool secure = address_.rfind("https://", 0) == 0;
+    if (secure || address_.rfind("http://", 0) == 0) target_ = address_.substr(secure ? 8 : 7);
+    if (!target_.empty() && target_.back() == '/') target_.pop_back();
+    const std::string host = host_of(target_);
+    if (host.empty() || host.find_first_of("/@") != std::string::npos) {
         wrong("expected https://HOST:PORT or http://HOST:PORT");
     }
-    const bool secure = found[1] == "https";
-    if (!secure && !std::regex_match(found[3].str(), loopback)) {
+    const bool is_loopback =
+        host == "localhost" || host == "[::1]" ||
+        (host.rfind("127.", 0) == 0 && host.find_first_not_of("0123456789.") == std::string::npos);
+    if (!secure && !is_loopback) {
         wrong("it has no TLS, and whoever is between could read the token: use https://");
     }
-    target_ = found[2];
     bearer_ = "Bearer " + token();
     grpc::SslCredentialsOptions authorities;
     if (const char* file = std::getenv("BOT_CA"); secure && file != nullptr) {

@@ -18,6 +18,9 @@
 
 namespace bot_arena {
 
+// The host of HOST:PORT; nothing where it is not that.
+std::string host_of(const std::string& host_port);
+
 class Lobby {
 public:
     // The arena that BOT_JOIN names, with the token in BOT_TOKEN_FILE and the certificate

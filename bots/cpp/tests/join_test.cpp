@@ -321,7 +321,8 @@ TEST_F(Join, what_can_not_be_joined_is_named) {
         EXPECT_EQ(errors.find("secret"), std::string::npos) << errors;
     };
     for (const std::string address :
-         {"", "arena.example:5", "https://arena.example", "https://you@arena.example:5"}) {
+         {"", "arena.example:5", "https://arena.example", "https://you@arena.example:5",
+          "https://arena.example:5/lobby", "unix:arena", "http://:5", "https://arena.example:65536"}) {
         joins(address, TOKEN);
         says("BOT_JOIN is \"" + address + "\": expected https://HOST:PORT");
     }
