@@ -1,6 +1,6 @@
-// The server: streams, health, reflection, where it listens and how it stops. Streams are
-// served by gRPC's synchronous interface, a thread for each: a callback may think for as
-// long as it likes, and no other game waits for it.
+// The server: streams, health, reflection, where it listens or what it joins, and how it stops.
+// Streams are served by gRPC's synchronous interface, a thread for each: a callback may think for
+// as long as it likes, and no other game waits for it.
 #include "bot_arena/bot.hpp"
 
 #include <cxxabi.h>
@@ -14,8 +14,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 #include "games.hpp"
+#include "join.hpp"
 #include "slots.hpp"
 
 namespace bot_arena {
@@ -202,18 +204,8 @@ struct Address {
             return {true, path};
         }
         if (text.rfind("tcp:", 0) != 0) throw bad;
-        const std::string host_port = text.substr(4);
-        const auto colon = host_port.rfind(':');
-        if (colon == std::string::npos || colon == 0) throw bad;
-        const std::string host = host_port.substr(0, colon);
-        const std::string port = host_port.substr(colon + 1);
-        const bool bracketed = host.front() == '[' && host.back() == ']';
-        if (host.find(':') != std::string::npos && !bracketed) throw bad;
-        if (port.empty() || port.size() > 5 ||
-            port.find_first_not_of("0123456789") != std::string::npos || std::stoi(port) > 65535) {
-            throw bad;
-        }
-        return {false, host_port};
+        if (host_of(text.substr(4)).empty()) throw bad;
+        return {false, text.substr(4)};
     }
 
     // gRPC reads an address as a URI, so whatever means something there is escaped.
@@ -287,6 +279,10 @@ struct Bot::State {
     }
 
     int serve();
+    int listen(const sigset_t& stop);
+    int join(const sigset_t& stop, const char* arena);
+    std::unique_ptr<grpc::Server> start(grpc::ServerBuilder& builder);
+    int end(grpc::Server& server, bool idle, int code);
 };
 
 Bot::Bot(const std::string& name, const std::string& version) : state_(std::make_unique<State>()) {
@@ -346,16 +342,34 @@ int Bot::main() {
 }
 
 int Bot::State::serve() {
-    const char* listen = std::getenv("BOT_LISTEN");
-    const Address address = Address::parse(listen != nullptr ? listen : "tcp:127.0.0.1:50051");
-
     // Blocked here, and so in every thread that gRPC starts: only sigwait below sees them.
     sigset_t stop;
     sigemptyset(&stop);
     sigaddset(&stop, SIGTERM);
     sigaddset(&stop, SIGINT);
     pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+    const char* arena = std::getenv("BOT_JOIN");
+    return arena != nullptr ? join(stop, arena) : listen(stop);
+}
 
+std::unique_ptr<grpc::Server> Bot::State::start(grpc::ServerBuilder& builder) {
+    // Twice, for a game that was cancelled has its thread until its callback returns.
+    grpc::ResourceQuota quota;
+    builder.SetResourceQuota(quota.SetMaxThreads(2 * options.slots.max_games + SPARE_THREADS));
+    for (auto& service : services) builder.RegisterService(service.get());
+    return builder.BuildAndStart();
+}
+
+int Bot::State::end(grpc::Server& server, bool idle, int code) {
+    // A callback that never returns would hold up whatever ends in order.
+    if (!idle) std::_Exit(code);
+    server.Shutdown(std::chrono::system_clock::now() + CLOSING);
+    return code;
+}
+
+int Bot::State::listen(const sigset_t& stop) {
+    const char* listen = std::getenv("BOT_LISTEN");
+    const Address address = Address::parse(listen != nullptr ? listen : "tcp:127.0.0.1:50051");
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     address.remove_socket();
@@ -364,11 +378,7 @@ int Bot::State::serve() {
     builder.AddListeningPort(address.uri(), grpc::InsecureServerCredentials(), &port);
     // Otherwise two bots could listen on one port, each for some of the connections.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    // Twice, for a game that was cancelled has its thread until its callback returns.
-    grpc::ResourceQuota quota;
-    builder.SetResourceQuota(quota.SetMaxThreads(2 * options.slots.max_games + SPARE_THREADS));
-    for (auto& service : services) builder.RegisterService(service.get());
-    const auto server = builder.BuildAndStart();
+    const auto server = start(builder);
     if (server == nullptr || port == 0) {
         throw std::runtime_error("could not listen on " + address.listening(port));
     }
@@ -381,12 +391,31 @@ int Bot::State::serve() {
     options.slots.close();
     const bool idle = options.slots.wait_until_idle(GRACE);
     address.remove_socket();
-    if (!idle) {
-        // A callback that never returns would hold up whatever ends in order.
-        std::_Exit(0);
+    return end(*server, idle, 0);
+}
+
+int Bot::State::join(const sigset_t& stop, const char* arena) {
+    if (names.empty()) throw std::runtime_error("could not join: the bot plays no game");
+    Lobby lobby(arena, names);
+    grpc::ServerBuilder builder;
+    const auto server = start(builder);
+    std::thread waiting([&] {
+        int signal = 0;
+        sigwait(&stop, &signal);
+        lobby.stop();
+    });
+    int code = 0;
+    try {
+        lobby.attend(server->InProcessChannel({}));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        code = 1;
     }
-    server->Shutdown(std::chrono::system_clock::now() + CLOSING);
-    return 0;
+    const bool idle = lobby.finish() && options.slots.wait_until_idle(CLOSING);
+    // It still waits where nobody has asked us to stop.
+    pthread_kill(waiting.native_handle(), SIGTERM);
+    waiting.join();
+    return end(*server, idle, code);
 }
 
 }  // namespace bot_arena

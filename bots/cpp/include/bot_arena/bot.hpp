@@ -216,8 +216,9 @@ public:
     Bot& othello(Factory<OthelloBot> factory);
 
     // Serves until SIGTERM or SIGINT, and gives the exit code. It listens at the address in the
-    // environment variable BOT_LISTEN: unix:PATH or tcp:HOST:PORT. Call it before you
-    // start threads: they would get the signals.
+    // environment variable BOT_LISTEN: unix:PATH or tcp:HOST:PORT. Where BOT_JOIN names an arena
+    // (https://HOST:PORT) it joins that instead, with the token in the file BOT_TOKEN_FILE. Call
+    // it before you start threads: they would get the signals.
     int main();
 
 private:
