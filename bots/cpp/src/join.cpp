@@ -41,7 +41,7 @@ bool is_refusal(StatusCode code) {
 // broke.
 bool is_last(StatusCode code) {
     return is_refusal(code) || code == StatusCode::OK || code == StatusCode::NOT_FOUND ||
-           code == StatusCode::RESOURCE_EXHAUSTED;
+           code == StatusCode::ABORTED;
 }
 
 grpc::ByteBuffer buffer_of(const std::string& bytes) {
