@@ -72,9 +72,7 @@ impl LobbyFolder {
         let Ok(entries) = fs::read_dir(&self.0) else {
             return Vec::new();
         };
-        // What an arena has left that is dead, of which nobody holds the folder.
-        let is_free = |lock: File| lock.try_lock_shared().is_ok();
-        if File::open(self.0.join(LOCK)).is_ok_and(is_free) {
+        if !self.is_held() {
             return Vec::new();
         }
         let files = entries.flatten().map(|entry| entry.path());
@@ -83,6 +81,16 @@ impl LobbyFolder {
         let mut found: Vec<Attendant> = files.filter_map(|file| read(&file)).collect();
         found.sort_by(|a, b| a.name.cmp(&b.name));
         found
+    }
+
+    /// True if there is an arena whose folder it is: what a dead one has left is of no use.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is a file of ours, and not read"
+    )]
+    fn is_held(&self) -> bool {
+        let lock = File::open(self.0.join(LOCK));
+        lock.is_ok_and(|lock| lock.try_lock_shared().is_err())
     }
 
     /// Makes the folder so that nobody else can read it, and holds it as long as the file is open.
