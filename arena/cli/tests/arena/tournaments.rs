@@ -1331,13 +1331,12 @@ fn metrics_are_served_while_it_runs() {
     let villain = villain_spec("slow --delay 20ms");
     let bots = [&*villain, "house:random"];
     let arena = Arena::with_cup(&cup("connect-four", "round-robin", "deals = 200", &bots));
-    let address = free_address();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
     let line = format!("tournament run cup.toml --format json --metrics {address}");
-    {
-        let _taken = TcpListener::bind(address).unwrap();
-        refused(&arena.run(&line), "Address already in use");
-        assert!(!arena.path("arena.sqlite").exists());
-    }
+    refused(&arena.run(&line), "Address already in use");
+    assert!(!arena.path("arena.sqlite").exists());
+    drop(taken);
     let mut child = arena.start(&line);
     let (_, rest) = first_events(&mut child, 2);
     let scrape = || {
