@@ -7,6 +7,8 @@ use std::{
     process::Command,
 };
 
+use serde_json::Value;
+
 use crate::shell::{Result, capture, cargo, command, root, stream, succeeds, target_dir};
 
 const CARGO_DENY: &str = "0.20.2";
@@ -106,11 +108,9 @@ pub(crate) fn go() -> Result<PathBuf> {
             .env("GOFLAGS", "-modcacherw")
             .env("GOMODCACHE", dir()?.join("go")),
     )?;
+    let got: Value = serde_json::from_str(&got)?;
     let said = |name: &str| {
-        let value = got.lines().find_map(|line| {
-            let value = line.trim().strip_prefix(&format!("\"{name}\": \""))?;
-            value.trim_end_matches(',').strip_suffix('"')
-        });
+        let value = got[name].as_str();
         value.ok_or_else(|| format!("go mod download said {got}"))
     };
     let sum = said("Sum")?;
@@ -119,7 +119,7 @@ pub(crate) fn go() -> Result<PathBuf> {
             format!("{module} has the sum {sum}, which is not the one that is known").into(),
         );
     }
-    let folder = PathBuf::from(said("Dir")?);
+    let folder = Path::new(said("Dir")?);
     // A module's files can't be run.
     stream(
         command("chmod")

@@ -11,6 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use referee_net::NamedTokens;
 use tokio::net::UnixListener;
 
 use crate::Attendant;
@@ -141,7 +142,7 @@ impl LobbyFolder {
     /// The socket of a bot.
     #[must_use]
     pub fn socket(&self, name: &str) -> PathBuf {
-        self.0.join(format!("{name}.sock"))
+        NamedTokens::socket(&self.0, name)
     }
 
     fn about(&self, name: &str) -> PathBuf {

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
 use hyper_util::rt::TokioIo;
 use referee_net::{
-    Bearer, ClientFiles, ClientTls, DialOptions, Target, Token, channel as channel_to,
+    Bearer, ClientFiles, ClientTls, DialOptions, Target, Token, channel as channel_to, with_causes,
 };
 use tokio::{
     io::{DuplexStream, duplex},
@@ -255,22 +255,8 @@ fn ended(status: &Status) -> Ended {
         Code::Unauthenticated | Code::PermissionDenied | Code::InvalidArgument => {
             Ended::Refused(why)
         }
-        _ => Ended::Broken(causes(status)),
+        _ => Ended::Broken(with_causes(why, status)),
     }
-}
-
-/// A status with what caused it.
-fn causes(status: &Status) -> String {
-    let mut text = status.message().to_owned();
-    let mut cause = std::error::Error::source(status);
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[expect(

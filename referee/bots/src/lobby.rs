@@ -30,7 +30,7 @@ pub fn lobby_scheme(folder: PathBuf) -> Scheme {
             }
             Ok(Arc::new(LobbyLauncher {
                 name: name.to_owned(),
-                socket: folder.join(format!("{name}.sock")),
+                socket: NamedTokens::socket(&folder, name),
             }))
         }),
     }

@@ -4,6 +4,7 @@
 
 pub mod allow;
 mod budget;
+mod causes;
 pub mod dial;
 mod file;
 pub mod gate;
@@ -16,6 +17,7 @@ pub mod token;
 
 pub use allow::{AddressPattern, AllowList, BadPattern};
 pub use budget::{Budget, Budgeted};
+pub use causes::{causes, with_causes};
 pub use dial::{BadTarget, DialError, DialOptions, Target, channel, channel_through};
 pub use gate::Gate;
 pub use listen::{Bounds, Incoming, Peer, incoming, incoming_from, incoming_http_1};

@@ -347,6 +347,12 @@ impl NamedTokens {
             && text.len() <= Self::LONGEST_NAME
             && text.chars().all(of_a_name)
     }
+
+    /// The socket of the bot with this name, in the folder of a lobby.
+    #[must_use]
+    pub fn socket(folder: &Path, name: &str) -> PathBuf {
+        folder.join(format!("{name}.sock"))
+    }
 }
 
 impl fmt::Debug for NamedTokens {

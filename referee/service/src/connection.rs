@@ -11,12 +11,13 @@ use std::{
 
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
+use referee_net::causes;
 use tokio::time::Instant;
 use tonic::transport::Channel;
 use tower::service_fn;
 
 use crate::{
-    address::{Address, causes},
+    address::Address,
     busy::{BusyTime, TimedExecutor},
     dial::BotDial,
     shortage::Shortage,

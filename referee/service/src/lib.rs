@@ -27,7 +27,7 @@ mod stream;
 mod supervisor;
 mod traffic;
 
-pub use address::{Address, BadAddress, causes};
+pub use address::{Address, BadAddress};
 pub use bot::Bot;
 pub use connection::ConnectError;
 pub use cores::{BotCores, Cores, core_count, referee_threads};
@@ -41,6 +41,7 @@ pub use process::{
     BotContainer, BotProcess, BotResource, BotSandbox, LOG_LIMIT, Launch, LeftBehind, MemoryGauge,
     MemoryOptions, STOP_GRACE, StartError, StopReport, folder_for_a_socket,
 };
+pub use referee_net::causes;
 pub use rerun::{Reanswer, RerunEnd, rerun};
 pub use resume::Resumption;
 pub use serve::{ServeError, ServeOptions, ServiceAccess};

@@ -2,16 +2,13 @@
 
 use std::{io, time::Duration};
 
+use referee_net::causes;
 use tokio::{
     io::AsyncReadExt as _,
     time::{Instant, timeout, timeout_at},
 };
 
-use crate::{
-    address::{Address, causes},
-    dial::BotDial,
-    probe::Probe,
-};
+use crate::{address::Address, dial::BotDial, probe::Probe};
 
 /// Longest time until a server that does not let us in says so. With TLS 1.3 a handshake is
 /// done for a client before the server has looked at its certificate (RFC 8446, section 2).

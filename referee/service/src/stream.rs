@@ -14,6 +14,7 @@ use futures_util::Stream as _;
 use http::uri::PathAndQuery;
 use referee_core::{Foul, ThinkingTime};
 use referee_games::{Question, SeatReply};
+use referee_net::causes;
 use tokio::{
     sync::mpsc,
     time::{Instant, Sleep, sleep_until},
@@ -22,7 +23,6 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming, client::Grpc};
 
 use crate::{
-    address::causes,
     connection::{BotConnection, Broken, OPENING},
     excuses::Excuse,
     heartbeat::{BEAT, Heartbeat, LateBeat},

@@ -19,7 +19,7 @@ pub(crate) struct Sample {
 }
 
 /// Folder in which the kits' samples were built: `cargo xtask test` does it and says so.
-fn built() -> PathBuf {
+pub(crate) fn built() -> PathBuf {
     let folder = env::var_os("ARENA_TEST_LANGUAGES").expect(
         "ARENA_TEST_LANGUAGES names the folder where the kits were built; run \
          `cargo xtask test`, or leave these tests out with `--skip languages::`",
@@ -27,7 +27,7 @@ fn built() -> PathBuf {
     folder.into()
 }
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 

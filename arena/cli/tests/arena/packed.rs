@@ -215,6 +215,7 @@ mod languages {
     use std::env;
 
     use super::*;
+    use crate::languages::built;
 
     /// A bot that says what it sees of the machine, and then plays.
     const CURIOUS: &str = r#"
@@ -261,11 +262,11 @@ def first(ask):
     #[test]
     fn a_python_bot_plays_when_its_folder_is_gone_and_sees_its_own_archive_only() {
         let arena = Packing::new();
-        let built = env::var("ARENA_TEST_LANGUAGES").expect(
-            "ARENA_TEST_LANGUAGES names the folder where the kits were built; run `cargo xtask \
-             test`, or leave this test out with `--skip languages::`",
+        let path = format!(
+            "{}/python/bin:{}",
+            built().display(),
+            env::var("PATH").unwrap()
         );
-        let path = format!("{built}/python/bin:{}", env::var("PATH").unwrap());
         let run = |line: &str| arena.command(line).env("PATH", &path).output().unwrap();
         fs::write(arena.0.path("bots/my_bot.py"), CURIOUS).unwrap();
         fs::write(arena.0.path("bots/helper.py"), HELPER).unwrap();

@@ -42,20 +42,15 @@ fn make_removable(folder: &Path) {
 
 /// With the kits that `cargo xtask test` builds.
 mod languages {
-    use std::{collections::BTreeSet, env, path::PathBuf};
+    use std::collections::BTreeSet;
 
     use serde_json::Value;
 
     use super::*;
-    use crate::images::files_of;
-
-    fn built() -> PathBuf {
-        let folder = env::var_os("ARENA_TEST_LANGUAGES").expect(
-            "ARENA_TEST_LANGUAGES names the folder where the kits were built; run `cargo xtask \
-             test`, or leave this test out with `--skip languages::`",
-        );
-        folder.into()
-    }
+    use crate::{
+        images::files_of,
+        languages::{built, root},
+    };
 
     /// Copies a file, or a folder with all in it.
     fn copy(from: &Path, to: &Path) {
@@ -65,7 +60,6 @@ mod languages {
 
     /// Registers the sample that thinks, in every language, and removes all of its files.
     fn register_samples(site: &Site) {
-        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let bots = site.arena.path("bots");
         let folder = |name: &str| {
             let folder = bots.join(name);
@@ -79,7 +73,7 @@ mod languages {
         copy(&built().join("java/careful.jar"), &folder("java"));
         for file in ["careful.py", "thinking.py"] {
             copy(
-                &root.join("bots/python/samples").join(file),
+                &root().join("bots/python/samples").join(file),
                 &folder("python"),
             );
         }
@@ -88,13 +82,13 @@ mod languages {
         copy(&packages, &folder("python"));
         // As `npm ci` has installed it.
         for file in ["careful.js", "package.json", "node_modules"] {
-            let samples = root.join("bots/typescript/samples");
+            let samples = root().join("bots/typescript/samples");
             copy(&samples.join(file), &folder("typescript"));
         }
         let compiled = Command::new("g++")
             .args(["-shared", "-fPIC", "-O2", "-o"])
             .arg(folder("strategy").join("careful.so"))
-            .arg(root.join("bots/adapters/strategy/examples/careful.cpp"))
+            .arg(root().join("bots/adapters/strategy/examples/careful.cpp"))
             .status()
             .expect("g++ is installed");
         assert!(compiled.success());
