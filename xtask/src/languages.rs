@@ -58,12 +58,12 @@ pub(crate) fn test(arena: &Path) -> Result {
     stream(npm("run test:arena").env(ARENA, arena))?;
     java(&["-q", "verify"], Some(arena))?;
     go()?;
-    let python = python()?;
     stream(&mut go_kit("vet ./...")?)?;
     stream(
         go_kit("test -count=1 ./...")?
             .env(ARENA, arena)
-            .env("ARENA_PYTHON", python),
+            // The kit for Python is there.
+            .env("ARENA_PYTHON", venv()?),
     )?;
     go_templates()
 }
@@ -80,7 +80,7 @@ fn go_templates() -> Result {
     Ok(())
 }
 
-/// Tests each kit by itself, without an arena.
+/// Tests the kits for Python and C++ by themselves, without an arena.
 ///
 /// # Errors
 /// As those of [`test`].
@@ -116,6 +116,9 @@ pub(crate) fn typescript() -> Result {
 /// # Errors
 /// Maven is not there, or something can't be built, or a test fails.
 fn java(words: &[&str], arena: Option<&Path>) -> Result {
+    if !succeeds(command("mvn").arg("--version")) {
+        return Err(ABSENT_JAVA.into());
+    }
     let kit = root().join("bots/java");
     let mut maven = command("mvn");
     maven
@@ -125,7 +128,7 @@ fn java(words: &[&str], arena: Option<&Path>) -> Result {
     if let Some(arena) = arena {
         maven.env(ARENA, arena);
     }
-    stream(&mut maven).map_err(|error| format!("{error}\n{ABSENT_JAVA}"))?;
+    stream(&mut maven)?;
     let jars = folder().join("java");
     fs::create_dir_all(&jars)?;
     for sample in SAMPLES {

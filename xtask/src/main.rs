@@ -34,7 +34,7 @@ Verbs:
                     fresh machine with Rust, git and a C compiler: what else it
                     needs it installs on Debian, and names elsewhere
   test --quick      Format, clippy and the tests of rules, statistics, events,
-                    the page's routes and the kits, which start no server, no
+                    the page's routes and the kits for Python and C++, which start no server, no
                     container and no browser
   lint              Format, clippy, forbidden dependencies, licences, .proto
                     files, GitHub's workflows and repository hygiene; goes on

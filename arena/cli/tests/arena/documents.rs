@@ -14,7 +14,7 @@ use std::{
     thread,
 };
 
-use crate::vocabulary::*;
+use crate::{languages::root, vocabulary::*};
 
 /// A fenced block of code, or a comment with commands, which has no language.
 pub(crate) struct Block {
@@ -50,10 +50,6 @@ impl Block {
 pub(crate) struct Page {
     name: String,
     pub(crate) blocks: Vec<Block>,
-}
-
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 impl Page {
