@@ -41,7 +41,8 @@ const RETRY: Duration = Duration::from_secs(5);
 const TROUBLE: Duration = Duration::from_secs(30);
 
 /// Makes what hears of a tournament that begins, or goes on.
-pub type NewObserver = Box<dyn Fn(&str, &Arc<Plan>) -> Arc<dyn Observer> + Send + Sync>;
+pub type NewObserver =
+    Box<dyn Fn(&QueuedTournament, &Arc<Plan>) -> Arc<dyn Observer> + Send + Sync>;
 
 /// Rules by which work is handed out, which change nothing of what is played.
 #[derive(Clone, Debug)]
@@ -296,7 +297,7 @@ impl<S: Storage> Tournaments<S> {
         };
         let plan = Arc::new(Plan::of(&tournament, &self.schemes)?);
         plan.check_files()?;
-        let observer = (self.new_observer)(&queued.name, &plan);
+        let observer = (self.new_observer)(queued, &plan);
         let counters = Arc::default();
         let clock = self.options.clock.clone();
         let results = self.storage.results(

@@ -15,7 +15,7 @@ use arena_dispatch::{
 };
 use arena_kubernetes::{Settings, StatusMap};
 use arena_lobby::{Lobby, LobbyFolder};
-use arena_store::Store;
+use arena_store::{QueuedTournament, Store};
 use arena_terminal::{Format, Reporter, beside::ServeArgs, metrics, report, worker_name};
 use arena_tournament::{LEASE, Observer, RunEvent};
 use arena_web::{Hub, HubObserver};
@@ -43,6 +43,8 @@ use crate::{
 /// Longest time in which the server of a store that is started together with the arena can be
 /// reached.
 const SERVER_STARTS_WITHIN: Duration = Duration::from_secs(60);
+/// The name under which metrics and events have the tournaments of contests, all together.
+const OF_CONTESTS: &str = "contests";
 /// Largest number of workers.
 const WORKERS: usize = 20_000;
 
@@ -242,14 +244,20 @@ fn tournaments(
         Some(0) => None,
         _ => Some(args.launch.around_all([])?.walls().clone()),
     };
-    let new_observer = move |name: &str, plan: &Arc<arena_tournament::Plan>| {
+    let new_observer = move |queued: &QueuedTournament, plan: &Arc<arena_tournament::Plan>| {
         let game = game_name(plan.kind.info().name);
+        // What a contest plays is shown by the contest alone, and not by the page and its metrics.
+        let hub = hub.as_ref().filter(|_| queued.contest.is_none());
+        let name = match queued.contest {
+            Some(_) => OF_CONTESTS,
+            None => &queued.name,
+        };
         let reporter = Reporter::new(&game, Some(name), events, &stop);
         let reporter = reporter.with_bots(plan, walls.as_ref());
         Arc::new(Observers {
             reporter: reporter.without_bar(),
             prints_moves,
-            page: hub.as_ref().map(|hub| hub.observer(name, plan)),
+            page: hub.map(|hub| hub.observer(name, plan)),
         }) as Arc<dyn Observer>
     };
     let new_observer = Box::new(new_observer);

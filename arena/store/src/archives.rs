@@ -153,7 +153,8 @@ impl Store {
         Ok(Some(bytes))
     }
 
-    /// Removes the archives that no registered bot and no tournament names and that were last
+    /// Removes the archives that no registered bot, no tournament and no
+    /// entry of a contest names, and that were last
     /// added before a moment, in milliseconds since 1970. Gives their hashes. An archive is
     /// added before the bot that names it, so the moment must leave time for that.
     ///
@@ -172,6 +173,7 @@ impl Store {
              AND NOT EXISTS (SELECT 1 FROM bots
                  WHERE retired = 0 AND spec LIKE 'packed:' || hash || '%')
              AND NOT EXISTS (SELECT 1 FROM entrants WHERE spec LIKE 'packed:' || hash || '%')
+             AND NOT EXISTS (SELECT 1 FROM entries WHERE spec LIKE 'packed:' || hash || '%')
              AND NOT EXISTS (SELECT 1 FROM tournaments
                  WHERE definition LIKE '%packed:' || hash || '%')
              ORDER BY hash",

@@ -169,6 +169,7 @@ impl Store {
             "leases",
             "claims",
             "entrants",
+            "contest_runs",
         ] {
             let delete = format!("DELETE FROM {table} WHERE tournament = $1");
             let delete = sqlx::query(sqlx::AssertSqlSafe(delete)).bind(id.0);

@@ -177,6 +177,7 @@ fn tournament(header: ExportedTournament) -> Result<Tournament, String> {
         wish: None,
         priority: 0,
         waits: None,
+        contest: None,
     })
 }
 

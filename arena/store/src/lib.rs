@@ -9,6 +9,7 @@
 mod archives;
 mod bots;
 mod claim;
+mod contests;
 mod counter;
 mod csv;
 mod error;
@@ -30,6 +31,10 @@ mod workers;
 pub use archives::{ARCHIVE_PART, ArchiveInfo, NewArchive};
 pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
+pub use contests::{
+    By, Contest, ContestId, ContestRun, ContestRunKind, Contestant, Entry, EntryState, LogLine,
+    NewContest, NewContestRun, NewEntry, NewPerson, Person, PersonNumber, Place, Role,
+};
 pub use counter::{BadCounter, Counter, GameEnding};
 pub use error::{Cure, StoreError};
 pub use game::{FinishedGame, GameRow, Reported, StoredReport, counted_scores};

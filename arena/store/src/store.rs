@@ -42,6 +42,11 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "archives",
         include_str!("../migrations/0005_archives.sql"),
     ),
+    (
+        6,
+        "contests",
+        include_str!("../migrations/0006_contests.sql"),
+    ),
 ];
 /// The migrator's table. A database with this table is one of ours.
 const VERSIONS: &str = "arena_store_versions";

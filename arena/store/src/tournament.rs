@@ -5,17 +5,23 @@ use std::fmt;
 use referee_core::Root;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::{Any, Row as _, any::AnyRow};
+use sqlx::{Any, AssertSqlSafe, Row as _, any::AnyRow};
 
 use crate::{
     Store, StoreError,
     bots::check_name,
+    contests::ContestId,
     error::is_taken,
     report,
     session::Transaction,
     sql::{Statement, damaged, number},
     store::Location,
 };
+
+/// All columns of a tournament, and the contest that it belongs to.
+const SELECT: &str = "SELECT tournaments.*,
+    (SELECT contest FROM contest_runs WHERE tournament = tournaments.id) AS contest
+    FROM tournaments";
 
 /// The number of a tournament in its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -200,6 +206,8 @@ pub struct Tournament {
     pub priority: i64,
     /// The thing that it waits for, in words, where no worker can play it.
     pub waits: Option<String>,
+    /// The contest that it belongs to: nobody sees it but by that contest.
+    pub contest: Option<ContestId>,
 }
 
 /// A tournament that is not over, and of which a person has asked something.
@@ -215,6 +223,8 @@ pub struct QueuedTournament {
     pub wish: Wish,
     /// Tournaments of a higher priority are played first.
     pub priority: i64,
+    /// The contest that it belongs to.
+    pub contest: Option<ContestId>,
 }
 
 /// A line of a list of tournaments.
@@ -238,6 +248,30 @@ pub struct TournamentSummary {
     pub priority: i64,
 }
 
+impl NewTournament {
+    /// The tournament that it becomes, without its number.
+    pub(crate) fn created(&self) -> Tournament {
+        Tournament {
+            id: TournamentId(0),
+            name: self.name.clone(),
+            game: self.game.clone(),
+            rules_version: self.rules_version,
+            definition: self.definition.clone(),
+            commitment: self.root.commitment(),
+            root: Some(self.root.clone()),
+            reproduction: self.reproduction,
+            entrants: self.entrants.clone(),
+            state: TournamentState::Created,
+            created_unix_ms: self.created_unix_ms,
+            over_unix_ms: None,
+            wish: None,
+            priority: 0,
+            waits: None,
+            contest: None,
+        }
+    }
+}
+
 impl Store {
     /// Creates a tournament.
     ///
@@ -245,23 +279,7 @@ impl Store {
     ///
     /// [`StoreError::Exists`] if the name exists; [`StoreError::BadName`].
     pub async fn create(&self, new: &NewTournament) -> Result<Tournament, StoreError> {
-        let mut tournament = Tournament {
-            id: TournamentId(0),
-            name: new.name.clone(),
-            game: new.game.clone(),
-            rules_version: new.rules_version,
-            definition: new.definition.clone(),
-            commitment: new.root.commitment(),
-            root: Some(new.root.clone()),
-            reproduction: new.reproduction,
-            entrants: new.entrants.clone(),
-            state: TournamentState::Created,
-            created_unix_ms: new.created_unix_ms,
-            over_unix_ms: None,
-            wish: None,
-            priority: 0,
-            waits: None,
-        };
+        let mut tournament = new.created();
         let mut transaction = self.writing().await?;
         tournament.id = self
             .insert_tournament(&mut transaction, &tournament)
@@ -341,7 +359,7 @@ impl Store {
     /// The database fails.
     pub async fn tournament(&self, name: &str) -> Result<Option<Tournament>, StoreError> {
         let mut transaction = self.snapshot().await?;
-        let row = sqlx::query("SELECT * FROM tournaments WHERE name = $1")
+        let row = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE name = $1")))
             .bind(name)
             .fetch_optional(&mut *transaction)
             .await?;
@@ -351,12 +369,22 @@ impl Store {
         }
     }
 
+    /// The tournament with this name, unless it belongs to a contest: what everybody may see.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn listed_tournament(&self, name: &str) -> Result<Option<Tournament>, StoreError> {
+        let found = self.tournament(name).await?;
+        Ok(found.filter(|tournament| tournament.contest.is_none()))
+    }
+
     /// The tournament with this number, read in a transaction.
     pub(crate) async fn tournament_in(
         transaction: &mut Transaction,
         id: TournamentId,
     ) -> Result<Tournament, StoreError> {
-        let row = sqlx::query("SELECT * FROM tournaments WHERE id = $1")
+        let row = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE id = $1")))
             .bind(id.0)
             .fetch_optional(&mut **transaction)
             .await?;
@@ -366,7 +394,7 @@ impl Store {
         }
     }
 
-    /// All tournaments, the newest first.
+    /// All tournaments but those of contests, the newest first.
     ///
     /// # Errors
     ///
@@ -375,7 +403,8 @@ impl Store {
         let rows = sqlx::query(
             "SELECT id, name, game, state, created_ms, wish, priority,
                  (SELECT COUNT(*) FROM games WHERE tournament = tournaments.id) AS games
-             FROM tournaments ORDER BY id DESC",
+             FROM tournaments
+             WHERE id NOT IN (SELECT tournament FROM contest_runs) ORDER BY id DESC",
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
@@ -403,8 +432,9 @@ impl Store {
     /// The database fails.
     pub async fn queue(&self) -> Result<Vec<QueuedTournament>, StoreError> {
         let rows = sqlx::query(
-            "SELECT id, name, state, wish, priority FROM tournaments
-             WHERE wish IS NOT NULL AND state NOT IN ('over', 'cancelled')
+            "SELECT id, name, state, wish, priority,
+                 (SELECT contest FROM contest_runs WHERE tournament = tournaments.id) AS contest
+             FROM tournaments WHERE wish IS NOT NULL AND state NOT IN ('over', 'cancelled')
              ORDER BY priority DESC, id",
         )
         .fetch_all(&mut self.reader().await?)
@@ -416,6 +446,7 @@ impl Store {
                 state: state(row)?,
                 wish: wish(row)?.unwrap_or(Wish::Play),
                 priority: row.try_get("priority")?,
+                contest: contest(row)?,
             })
         });
         rows.collect()
@@ -588,7 +619,12 @@ fn wish(row: &AnyRow) -> Result<Option<Wish>, StoreError> {
     word.map(read).transpose()
 }
 
-fn state(row: &AnyRow) -> Result<TournamentState, StoreError> {
+fn contest(row: &AnyRow) -> Result<Option<ContestId>, StoreError> {
+    let id: Option<i64> = row.try_get("contest")?;
+    Ok(id.map(ContestId))
+}
+
+pub(crate) fn state(row: &AnyRow) -> Result<TournamentState, StoreError> {
     let word: &str = row.try_get("state")?;
     TournamentState::read(word).ok_or_else(|| damaged("the state of a tournament", &word))
 }
@@ -633,5 +669,6 @@ async fn read(row: &AnyRow, transaction: &mut Transaction) -> Result<Tournament,
         wish: wish(row)?,
         priority: row.try_get("priority")?,
         waits: row.try_get("waits")?,
+        contest: contest(row)?,
     })
 }

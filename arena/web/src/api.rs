@@ -460,7 +460,7 @@ async fn tournaments(
 }
 
 async fn tournament(State(site): OfSite, Path(name): Path<String>) -> ApiAnswer<TournamentEvent> {
-    let one = site.store.tournament(&name).await?;
+    let one = site.store.listed_tournament(&name).await?;
     let one =
         one.ok_or_else(|| PageError::NotFound(format!("there is no tournament \"{name}\"")))?;
     Ok(Json(TournamentEvent {

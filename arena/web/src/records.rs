@@ -38,7 +38,7 @@ pub(crate) async fn find_text(
     game: &str,
 ) -> Result<String, PageError> {
     let (group, seating) = read_key(game)?;
-    let tournament = site.store.tournament(name).await?;
+    let tournament = site.store.listed_tournament(name).await?;
     let tournament = tournament
         .ok_or_else(|| PageError::NotFound(format!("there is no tournament \"{name}\"")))?;
     if !tournament.state.is_final() {

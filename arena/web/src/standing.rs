@@ -112,7 +112,7 @@ impl StandingsCache {
         {
             return Ok(kept.value.clone());
         }
-        let Some(tournament) = self.store.tournament(name).await? else {
+        let Some(tournament) = self.store.listed_tournament(name).await? else {
             self.forget(name);
             return Err(PageError::NotFound(format!(
                 "there is no tournament \"{name}\""

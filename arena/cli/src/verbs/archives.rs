@@ -97,7 +97,7 @@ pub(crate) async fn remove_unused(store: &Store) -> anyhow::Result<()> {
 }
 
 /// The user who runs this, as user@host.
-fn who() -> String {
+pub(crate) fn who() -> String {
     let of = |name: &str| std::env::var(name).ok().filter(|user| !user.is_empty());
     let user = of("USER").or_else(|| of("LOGNAME"));
     let user = user.unwrap_or_else(|| nix::unistd::Uid::effective().to_string());

@@ -5,6 +5,7 @@ mod bots;
 mod certs;
 mod check;
 mod check_referee;
+mod contest;
 mod demo;
 mod dockerfile;
 mod exam;
@@ -91,6 +92,9 @@ enum Verb {
     /// How good one bot is, in points: graded opponents, fixed cases
     #[command(subcommand)]
     Exam(exam::Exam),
+    /// Contests: people hand in sources, which are built, examined and ranked
+    #[command(subcommand)]
+    Contest(contest::Contest),
     /// Play a game yourself, against bots or with others at this terminal
     Play(arena_screen::Play),
     /// Follow a tournament in the terminal, whoever plays it
@@ -155,6 +159,7 @@ impl CommandLine for Cli {
             Verb::Bots(verb) => on_runtime(verb.run()),
             Verb::Check(verb) => on_runtime(verb.run()),
             Verb::Exam(verb) => on_runtime(verb.run()),
+            Verb::Contest(verb) => on_runtime(verb.run()),
             Verb::Replay(verb) => on_runtime(verb.run()),
             Verb::Solve(verb) => verb.run(),
             Verb::Selftest(verb) => on_runtime(verb.run()),

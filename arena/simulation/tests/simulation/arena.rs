@@ -79,9 +79,9 @@ impl Arena {
 }
 
 fn new_observer(watch: Watch) -> NewObserver {
-    Box::new(move |name, plan| {
+    Box::new(move |queued, plan| {
         Arc::new(Hears {
-            tournament: name.to_owned(),
+            tournament: queued.name.clone(),
             has_secrets: plan.kind.has_secrets(),
             watch: watch.clone(),
             told: Default::default(),

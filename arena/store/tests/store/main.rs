@@ -8,6 +8,7 @@
 mod archives;
 mod bots;
 mod claims;
+mod contests;
 mod crashes;
 mod exports;
 mod faults;

@@ -52,6 +52,13 @@ pub struct ServeArgs {
     /// a socket in the folder ARENA_LOBBY, or arena-runs/lobby.
     #[arg(long, value_name = "FILE")]
     pub lobby: Option<PathBuf>,
+    /// Judge the contests of the store (`arena contest`): build what is handed in, in the sandbox,
+    /// play its exams, and show contests on the page.
+    #[arg(long)]
+    pub contest: bool,
+    /// With --contest: a checkout of Bot Arena whose kits are built, for entries that use a kit.
+    #[arg(long, value_name = "FOLDER", requires = "contest")]
+    pub kits: Option<PathBuf>,
     /// Queue the tournament of each file *.toml in this folder, once; files that come later too.
     #[arg(long, value_name = "FOLDER")]
     pub tournaments: Option<PathBuf>,

@@ -6,6 +6,7 @@ mod scores;
 
 use std::{path::PathBuf, sync::Arc};
 
+use arena_contest::exam_verdict;
 use arena_events::{
     Event,
     exam::{ExamEvent, ExamGameEvent, ExamRank, ExamVerdict},
@@ -18,7 +19,7 @@ use clap::{Args, Subcommand};
 use parking_lot::Mutex;
 use referee::BotSandbox;
 use referee_bots::Entry;
-use referee_core::{FoulKind, Seat, printable};
+use referee_core::{Seat, printable};
 use referee_games::game_name;
 use referee_worker::Stop;
 
@@ -303,7 +304,7 @@ impl Answer {
         let mut others = others.filter(|(other, _)| *other != seat);
         let opponent = others.next().map_or("", |(_, name)| name);
         let seat = Seat::new(seat as u8);
-        let verdict = verdict(row, seat);
+        let verdict = exam_verdict(row, seat);
         Self {
             part,
             opponent: opponent.to_owned(),
@@ -363,39 +364,6 @@ const HEADER: [&str; 7] = [
     "opponent", "seat", "verdict", "points", "moves", "time", "record",
 ];
 
-/// Result of a game for the bot that is examined.
-fn verdict(game: &GameRow, seat: Seat) -> ExamVerdict {
-    let Some(place) = game.places.get(seat.index()) else {
-        return ExamVerdict::SystemError;
-    };
-    if let Some(foul) = game.fouls.iter().find(|foul| foul.seat == seat) {
-        return match foul.foul.kind() {
-            FoulKind::Illegal => ExamVerdict::IllegalMove,
-            FoulKind::Late => ExamVerdict::TimeLimitExceeded,
-            FoulKind::MemoryExceeded => ExamVerdict::MemoryLimitExceeded,
-            FoulKind::Oversized => ExamVerdict::OutputLimitExceeded,
-            FoulKind::Unreachable
-            | FoulKind::NoStart
-            | FoulKind::Unsupported
-            | FoulKind::Crashed
-            | FoulKind::HungUp
-            | FoulKind::Resigned
-            | FoulKind::ErrorStatus
-            | FoulKind::Malformed
-            | FoulKind::WrongNumber
-            | FoulKind::Unsolicited
-            | FoulKind::Flooded
-            | FoulKind::Interfered => ExamVerdict::RuntimeError,
-        };
-    }
-    let best = game.places.iter().filter(|place| **place == 1).count();
-    match (place, best) {
-        (1, 1) => ExamVerdict::Win,
-        (1, _) => ExamVerdict::Draw,
-        _ => ExamVerdict::Loss,
-    }
-}
-
 /// As the rules page of the exam names it.
 const fn words(verdict: ExamVerdict) -> &'static str {
     match verdict {
@@ -454,7 +422,7 @@ mod tests {
             (game(&[1, 2], Some(late)), "time limit exceeded"),
             (game(&[], None), "system error"),
         ] {
-            assert_eq!(words(verdict(&game, seat)), expected);
+            assert_eq!(words(exam_verdict(&game, seat)), expected);
         }
     }
 }

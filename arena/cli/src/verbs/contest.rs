@@ -1,0 +1,752 @@
+//! `arena contest`: what an organiser does on the machine that has the store. Those who take part
+//! use the page, or its API.
+
+use std::{
+    fs::File,
+    io::Write as _,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use arena_contest::{
+    Board, ContestError, ContestRules, EntryOutcome, Fault, Standing, Viewer, read_roster,
+    verdict_words,
+};
+use arena_store::{By, Entry, Store};
+use arena_terminal::{Format, StoreAt};
+use arena_tournament::unix_ms;
+use clap::{Args, Subcommand};
+use referee_bots::read_input_text;
+use referee_core::printable;
+use referee_net::Token;
+
+use super::archives::who;
+use crate::{
+    End,
+    report::{self, plural},
+    usage,
+};
+
+/// The most bytes of a list of people.
+const LARGEST_LIST: u64 = 4 * 1024 * 1024;
+
+/// Contests: people hand in sources, which are built, examined and ranked.
+#[derive(Subcommand)]
+#[command(after_help = "Examples:
+  arena contest create spring.toml
+  arena contest people add spring class.csv --tokens tokens.csv
+  arena serve --contest --page 0.0.0.0:8080
+  arena contest status spring
+  arena contest grades spring > grades.csv
+
+docs/contest.md has it all.")]
+pub(crate) enum Contest {
+    /// Make a contest as a file says it
+    Create(Create),
+    /// List the contests of the store
+    List(List),
+    /// The phase of a contest, and what came of each entry
+    Status(Named),
+    /// The people of a contest
+    #[command(subcommand)]
+    People(People),
+    /// Hand in for a person, as the page does
+    Submit(Submit),
+    /// One entry: its build, its games, its points
+    Entry(OfEntry),
+    /// Write what was handed in with an entry to a file
+    Sources(Sources),
+    /// The scoreboard, with names and everything as it is now
+    Board(BoardArgs),
+    /// Print the grades as CSV, with external ids
+    Grades(Named),
+    /// Let one contestant hand in until another time than the contest's
+    Extend(Extend),
+    /// Take a contestant out, with the reason
+    Disqualify(Disqualify),
+    /// Judge an entry anew
+    Rejudge(OfEntry),
+    /// Show everything to everybody, for good: scores, names of entries, the root of the final
+    Publish(Named),
+    /// Who has done what
+    Log(Named),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum People {
+    /// Add those of a CSV file with the columns name, pseudonym, id, team, group, role
+    Add(AddPeople),
+    /// List them
+    List(Named),
+    /// Give a person a new token, or none
+    Token(NewToken),
+    /// Forget a person: name, id, group and sources; results stay under a number
+    Forget(OfPerson),
+}
+
+#[derive(Args)]
+pub(crate) struct Create {
+    /// The contest, as TOML.
+    file: PathBuf,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Named {
+    /// The contest's name.
+    contest: String,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct AddPeople {
+    /// The contest's name.
+    contest: String,
+    /// The list.
+    list: PathBuf,
+    /// The new file that the tokens are written to, as CSV. They are kept nowhere else.
+    #[arg(long, value_name = "FILE")]
+    tokens: PathBuf,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct NewToken {
+    /// The contest's name.
+    contest: String,
+    /// The person's number.
+    person: u64,
+    /// The new file that the token is written to.
+    #[arg(long, value_name = "FILE", required_unless_present = "revoke")]
+    token_file: Option<PathBuf>,
+    /// Take the old token away, and give none.
+    #[arg(long, conflicts_with = "token_file")]
+    revoke: bool,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct OfPerson {
+    /// The contest's name.
+    contest: String,
+    /// The person's number.
+    person: u64,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Submit {
+    /// The contest's name.
+    contest: String,
+    /// What is handed in: a zip or tar of sources, or a single source file.
+    file: PathBuf,
+    /// The person's number.
+    #[arg(long)]
+    person: u64,
+    /// The group that it is for, in an exam of groups.
+    #[arg(long)]
+    group: Option<u32>,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct OfEntry {
+    /// The contest's name.
+    contest: String,
+    /// The entry's number.
+    entry: u64,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Sources {
+    /// The contest's name.
+    contest: String,
+    /// The entry's number.
+    entry: u64,
+    /// The new file.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct BoardArgs {
+    /// The contest's name.
+    contest: String,
+    #[command(flatten)]
+    store: StoreAt,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Args)]
+pub(crate) struct Extend {
+    /// The contest's name.
+    contest: String,
+    /// The contestant's number.
+    contestant: u64,
+    /// A day and a time in the contest's zone, as in 2027-03-22T12:00. Without it the extension is
+    /// taken back.
+    until: Option<String>,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Disqualify {
+    /// The contest's name.
+    contest: String,
+    /// The contestant's number.
+    contestant: u64,
+    /// The reason, which the contestant sees.
+    #[arg(long, required_unless_present = "undo")]
+    reason: Option<String>,
+    /// Let the contestant in again.
+    #[arg(long, conflicts_with = "reason")]
+    undo: bool,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+/// A store, and a contest of it.
+struct Opened {
+    store: Store,
+    standing: Standing,
+    who: String,
+    now: i64,
+}
+
+impl Opened {
+    async fn new(at: &StoreAt, contest: &str) -> anyhow::Result<Self> {
+        let store = at.open_existing().await?;
+        let now = unix_ms(SystemTime::now());
+        let standing = told(Standing::read(&store, contest, now).await)?;
+        Ok(Self {
+            store,
+            standing,
+            who: who(),
+            now,
+        })
+    }
+
+    fn by(&self) -> By<'_> {
+        By {
+            who: &self.who,
+            at_unix_ms: self.now,
+        }
+    }
+
+    fn entry(&self, number: u64) -> anyhow::Result<&Entry> {
+        let found = self.standing.entries.iter().find(|one| one.number == number);
+        match found {
+            Some(entry) => Ok(entry),
+            None => usage(format!(
+                "there is no entry {number}; `arena contest status {}` shows them",
+                self.standing.contest.name
+            )),
+        }
+    }
+
+    async fn close(self, line: &str) -> anyhow::Result<End> {
+        report::line(line)?;
+        self.store.close().await;
+        Ok(End::Done)
+    }
+}
+
+/// What the caller can mend is bad usage.
+fn told<T>(outcome: Result<T, impl Into<ContestError>>) -> anyhow::Result<T> {
+    match outcome.map_err(Into::into) {
+        Ok(done) => Ok(done),
+        Err(error) if error.is_usage() => usage(error.to_string()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Contest {
+    pub(crate) async fn run(self) -> anyhow::Result<End> {
+        match self {
+            Self::Create(create) => create.run().await,
+            Self::List(list) => list.run().await,
+            Self::Status(named) => named.status().await,
+            Self::People(People::Add(add)) => add.run().await,
+            Self::People(People::List(named)) => named.people().await,
+            Self::People(People::Token(token)) => token.run().await,
+            Self::People(People::Forget(person)) => person.forget().await,
+            Self::Submit(submit) => submit.run().await,
+            Self::Entry(entry) => entry.show().await,
+            Self::Sources(sources) => sources.run().await,
+            Self::Board(board) => board.run().await,
+            Self::Grades(named) => named.grades().await,
+            Self::Extend(extend) => extend.run().await,
+            Self::Disqualify(disqualify) => disqualify.run().await,
+            Self::Rejudge(entry) => entry.rejudge().await,
+            Self::Publish(named) => named.publish().await,
+            Self::Log(named) => named.log().await,
+        }
+    }
+}
+
+impl Create {
+    async fn run(self) -> anyhow::Result<End> {
+        let (name, rules) = told(ContestRules::read(&self.file))?;
+        let store = self.store.open().await?;
+        let who = who();
+        let by = By {
+            who: &who,
+            at_unix_ms: unix_ms(SystemTime::now()),
+        };
+        let contest = told(Standing::create(&store, &name, &rules, by).await)?;
+        report::line(&format!(
+            "contest {name}: opens {}, closes {}; the root of the final has the hash {}",
+            rules.shown(rules.opens_unix_ms),
+            rules.shown(rules.closes_unix_ms),
+            contest.final_root.commitment()
+        ))?;
+        report::note(&format!(
+            "next: `arena contest people add {name} LIST.csv --tokens tokens.csv`, then `arena serve \
+             --contest --page 127.0.0.1:8080`"
+        ));
+        store.close().await;
+        Ok(End::Done)
+    }
+}
+
+impl List {
+    async fn run(self) -> anyhow::Result<End> {
+        let store = self.store.open_existing().await?;
+        let contests = store.contests().await?;
+        let now = unix_ms(SystemTime::now());
+        let mut rows = Vec::new();
+        for contest in &contests {
+            let rules = told(ContestRules::of(contest))?;
+            let phase = rules.phase(now, contest.published_unix_ms.is_some());
+            rows.push([
+                contest.name.clone(),
+                rules.game.clone(),
+                phase.word().to_owned(),
+                rules.shown(rules.opens_unix_ms),
+                rules.shown(rules.closes_unix_ms),
+            ]);
+        }
+        match rows.is_empty() {
+            true => report::text("there is none; `arena contest create FILE.toml` makes one\n")?,
+            false => report::plain_table(&["contest", "game", "phase", "opens", "closes"], rows)?,
+        }
+        store.close().await;
+        Ok(End::Done)
+    }
+}
+
+impl Named {
+    async fn status(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let standing = &opened.standing;
+        let rules = &standing.rules;
+        report::heading(&format!("{}: {}", rules.title, standing.phase.word()))?;
+        let mut times = vec![("opens", rules.opens_unix_ms)];
+        times.extend(rules.freezes_unix_ms.map(|at| ("freezes", at)));
+        times.push(("closes", rules.closes_unix_ms));
+        for (what, at) in times {
+            report::line(&format!("{what} {}", rules.shown(at)))?;
+        }
+        let open = standing.entries.iter().filter(|one| !one.state.is_final());
+        report::line(&format!(
+            "{}, {}, of which {} not judged yet",
+            plural(standing.contestants.len() as u64, "contestant"),
+            count(standing.entries.len() as u64, "entry", "entries"),
+            open.count()
+        ))?;
+        let rows = standing.entries.iter().map(|entry| {
+            let whose = standing.contestants.iter();
+            let whose = whose.filter(|one| one.number == entry.contestant);
+            [
+                entry.number.to_string(),
+                whose.map(|one| printable(&one.pseudonym)).next().unwrap_or_default(),
+                match entry.part {
+                    0 => String::new(),
+                    part => part.to_string(),
+                },
+                match (entry.place.official, entry.place.counted) {
+                    (false, _) => "late",
+                    (true, true) => "yes",
+                    (true, false) => "no",
+                }
+                .to_owned(),
+                entry.state.word().to_owned(),
+                result(standing, entry),
+            ]
+        });
+        let header = ["entry", "contestant", "group", "counts", "state", "result"];
+        report::plain_table(&header, rows)?;
+        opened.store.close().await;
+        Ok(End::Done)
+    }
+
+    async fn people(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let standing = &opened.standing;
+        let rows = standing.people.iter().map(|person| {
+            let text = |text: &Option<String>| text.as_deref().map(printable).unwrap_or_default();
+            let contestant = person.contestant.and_then(|number| {
+                let mut all = standing.contestants.iter();
+                all.find(|one| one.number == number)
+            });
+            [
+                person.number.to_string(),
+                text(&person.name),
+                person.role.word().to_owned(),
+                text(&person.external_id),
+                text(&person.section),
+                contestant.map_or_else(String::new, |one| one.number.to_string()),
+                contestant.map_or_else(String::new, |one| printable(&one.pseudonym)),
+                match person.token_hash {
+                    Some(_) => "yes",
+                    None => "no",
+                }
+                .to_owned(),
+            ]
+        });
+        let header = [
+            "person", "name", "role", "id", "group", "contestant", "pseudonym", "token",
+        ];
+        report::plain_table(&header, rows)?;
+        opened.store.close().await;
+        Ok(End::Done)
+    }
+
+    async fn grades(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let standing = &opened.standing;
+        report::text(&standing.board(Viewer::Organiser).grades(&standing.people))?;
+        opened.store.close().await;
+        Ok(End::Done)
+    }
+
+    async fn publish(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let standing = &opened.standing;
+        let open = standing.entries.iter().filter(|one| !one.state.is_final());
+        let open = open.count();
+        if open > 0 {
+            return usage(format!(
+                "{} not judged yet; `arena contest status {}` shows them",
+                count(open as u64, "entry is", "entries are"),
+                self.contest
+            ));
+        }
+        let id = standing.contest.id;
+        told(opened.store.publish_contest(id, opened.by()).await)?;
+        let root = standing.contest.final_root.reveal();
+        let line = format!("{} is published; the root of the final is {root}", self.contest);
+        opened.close(&line).await
+    }
+
+    async fn log(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let standing = &opened.standing;
+        let log = opened.store.contest_log(standing.contest.id).await?;
+        let rows = log.iter().map(|line| {
+            [
+                line.number.to_string(),
+                standing.rules.shown(line.at_unix_ms),
+                printable(&line.who),
+                printable(&line.what),
+            ]
+        });
+        report::plain_table(&["number", "at", "who", "what"], rows)?;
+        opened.store.close().await;
+        Ok(End::Done)
+    }
+}
+
+impl AddPeople {
+    async fn run(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let what = self.list.display();
+        let text = read_input_text(&self.list, LARGEST_LIST);
+        let text = text.or_else(|error| usage(format!("{what}: {error}")))?;
+        let first = opened.standing.contestants.len() + 1;
+        let invitations = read_roster(&text, first);
+        let invitations = told(invitations.map_err(|error| match error {
+            ContestError::Invalid(why) => ContestError::Invalid(format!("{what}: {why}")),
+            error => error,
+        }))?;
+        // First the file: tokens that nobody has would be of no use.
+        let mut tokens = new_file(&self.tokens)?;
+        let people: Vec<_> = invitations.iter().map(|one| one.person.clone()).collect();
+        let id = opened.standing.contest.id;
+        let numbers = match opened.store.add_people(id, &people, opened.by()).await {
+            Ok(numbers) => numbers,
+            Err(error) => {
+                let _ = std::fs::remove_file(&self.tokens);
+                return told(Err(error));
+            }
+        };
+        let mut lines = "person,name,id,token\n".to_owned();
+        for (number, one) in numbers.iter().zip(&invitations) {
+            let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+            lines += &format!(
+                "{number},{},{},{}\n",
+                quoted(&one.person.name),
+                quoted(one.person.external_id.as_deref().unwrap_or_default()),
+                one.token.reveal()
+            );
+        }
+        tokens.write_all(lines.as_bytes())?;
+        tokens.sync_all()?;
+        let line = format!(
+            "{} added; their tokens are in {}, and kept nowhere else: give each person theirs",
+            count(numbers.len() as u64, "person", "people"),
+            self.tokens.display()
+        );
+        opened.close(&line).await
+    }
+}
+
+/// A file that is not there yet, which its owner alone may read.
+fn new_file(path: &Path) -> anyhow::Result<File> {
+    let file = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    file.or_else(|error| usage(format!("could not write {}: {error}", path.display())))
+}
+
+impl NewToken {
+    async fn run(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let person = told(opened.standing.person(self.person))?.number;
+        let id = opened.standing.contest.id;
+        let Some(file) = &self.token_file else {
+            told(opened.store.set_token(id, person, None, opened.by()).await)?;
+            return opened.close(&format!("person {person} can't log in any more")).await;
+        };
+        let token = Token::generate()?;
+        if let Err(error) = token.write_new(file) {
+            return usage(error.to_string());
+        }
+        let hash = token.hash().to_string();
+        told(opened.store.set_token(id, person, Some(&hash), opened.by()).await)?;
+        let line = format!(
+            "person {person} logs in with the token in {}; the old one is not valid any more",
+            file.display()
+        );
+        opened.close(&line).await
+    }
+}
+
+impl OfPerson {
+    async fn forget(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let id = opened.standing.contest.id;
+        told(opened.store.forget_person(id, self.person, opened.by()).await)?;
+        opened.close(&format!("person {} is forgotten", self.person)).await
+    }
+}
+
+impl Submit {
+    async fn run(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let standing = &opened.standing;
+        let person = told(standing.person(self.person))?;
+        let bytes = std::fs::read(&self.file);
+        let bytes =
+            bytes.or_else(|error| usage(format!("{}: {error}", self.file.display())))?;
+        let part = self.group.unwrap_or(0);
+        let (store, contest) = (&opened.store, &standing.contest);
+        let file = self.file.file_name().unwrap_or_default().to_string_lossy();
+        let taken =
+            arena_contest::hand_in(store, contest, person, part, &file, &bytes, opened.now);
+        match told(taken.await)? {
+            Err(refused) => usage(refused.to_string()),
+            Ok(entry) => {
+                let line = format!(
+                    "entry {} is taken{}; `arena contest entry {} {}` says what comes of it",
+                    entry.number,
+                    match entry.place.official {
+                        true => "",
+                        false => ", late: it does not count",
+                    },
+                    self.contest,
+                    entry.number
+                );
+                opened.close(&line).await
+            }
+        }
+    }
+}
+
+impl OfEntry {
+    async fn show(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let entry = opened.entry(self.entry)?;
+        let standing = &opened.standing;
+        let outcome = standing.outcome(entry, Viewer::Organiser).unwrap_or_default();
+        report::heading(&format!(
+            "entry {}: {}, {}",
+            entry.number,
+            entry.state.word(),
+            result(standing, entry)
+        ))?;
+        let EntryOutcome { log, fault, games, .. } = outcome;
+        if let Some(Fault { words, .. }) = fault {
+            report::line(&printable(&words))?;
+        }
+        if !log.is_empty() {
+            report::heading("build")?;
+            for line in log.lines() {
+                report::line(&printable(line))?;
+            }
+        }
+        if !games.is_empty() {
+            let rows = games.iter().map(|game| {
+                [
+                    game.opponent.clone(),
+                    match game.seat {
+                        0 => "first",
+                        _ => "second",
+                    }
+                    .to_owned(),
+                    verdict_words(game.verdict).to_owned(),
+                    game.points.to_string(),
+                    game.plies.to_string(),
+                    game.foul.as_deref().map(printable).unwrap_or_default(),
+                ]
+            });
+            let header = ["opponent", "seat", "verdict", "points", "moves", "why"];
+            report::plain_table(&header, rows)?;
+        }
+        opened.store.close().await;
+        Ok(End::Done)
+    }
+
+    async fn rejudge(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let entry = opened.entry(self.entry)?.number;
+        let id = opened.standing.contest.id;
+        told(opened.store.rejudge(id, entry, opened.by()).await)?;
+        opened.close(&format!("entry {entry} is judged anew")).await
+    }
+}
+
+impl Sources {
+    async fn run(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let entry = opened.entry(self.entry)?.number;
+        let upload = opened.store.upload(opened.standing.contest.id, entry).await?;
+        let Some(bytes) = upload else {
+            return usage(format!("entry {entry}: the person who handed it in was forgotten"));
+        };
+        new_file(&self.out)?.write_all(&bytes)?;
+        opened.close(&format!("{}: {} bytes", self.out.display(), bytes.len())).await
+    }
+}
+
+impl BoardArgs {
+    async fn run(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let board = opened.standing.board(Viewer::Organiser);
+        match self.format {
+            Format::Json => report::line(&serde_json::to_string(&board)?)?,
+            Format::Text => show_board(&board)?,
+        }
+        opened.store.close().await;
+        Ok(End::Done)
+    }
+}
+
+fn show_board(board: &Board) -> anyhow::Result<()> {
+    let number = |number: &Option<i64>| number.map_or_else(String::new, |n| n.to_string());
+    let mut header = vec!["rank".to_owned(), "contestant".to_owned()];
+    header.extend(board.parts.iter().map(|part| match part {
+        0 => "points".to_owned(),
+        part => format!("group {part}"),
+    }));
+    header.extend(["total".to_owned(), "entries".to_owned()]);
+    let rows = board.rows.iter().map(|row| {
+        let mut cells = vec![
+            row.rank.map_or_else(|| "out".to_owned(), |rank| rank.to_string()),
+            printable(&row.name),
+        ];
+        cells.extend(row.points.iter().map(number));
+        cells.extend([row.total.to_string(), row.handed_in.to_string()]);
+        cells
+    });
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    report::table(&header, rows.collect(), |column| column > 1)
+}
+
+impl Extend {
+    async fn run(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let rules = &opened.standing.rules;
+        let until = match &self.until {
+            Some(text) => Some(told(rules.moment("UNTIL", text))?),
+            None => None,
+        };
+        let id = opened.standing.contest.id;
+        let set = opened.store.set_until(id, self.contestant, until, opened.by());
+        told(set.await)?;
+        let at = until.unwrap_or(rules.closes_unix_ms);
+        let line = format!("contestant {} may hand in until {}", self.contestant, rules.shown(at));
+        opened.close(&line).await
+    }
+}
+
+impl Disqualify {
+    async fn run(self) -> anyhow::Result<End> {
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let id = opened.standing.contest.id;
+        let reason = self.reason.as_deref();
+        let set = opened.store.disqualify(id, self.contestant, reason, opened.by());
+        told(set.await)?;
+        let line = match reason {
+            Some(_) => format!("contestant {} is out", self.contestant),
+            None => format!("contestant {} is in again", self.contestant),
+        };
+        opened.close(&line).await
+    }
+}
+
+/// What came of an entry, in few words.
+fn result(standing: &Standing, entry: &Entry) -> String {
+    let outcome = standing.outcome(entry, Viewer::Organiser).unwrap_or_default();
+    match (outcome.fault, entry.score, outcome.passed) {
+        (Some(fault), ..) => fault.verdict,
+        (None, Some(score), Some((passed, of))) => {
+            format!("{score} points, {passed} of {of} cases passed")
+        }
+        (None, Some(score), None) => format!("{score} points"),
+        (None, None, _) => match standing.ahead(entry) {
+            0 => "next".to_owned(),
+            ahead => format!("{} before it", count(ahead as u64, "entry", "entries")),
+        },
+    }
+}
+
+/// A number of things.
+fn count(number: u64, one: &str, many: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {many}"),
+    }
+}

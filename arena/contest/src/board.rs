@@ -1,0 +1,346 @@
+//! The scoreboard, as one who looks at it may see it.
+
+use std::collections::BTreeMap;
+
+use arena_store::{Contestant, Entry, EntryState, Person};
+use serde::Serialize;
+
+use crate::{ContestRules, Phase};
+
+/// Who looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Viewer {
+    /// Sees names, and everything as it is now.
+    Organiser,
+    /// Sees pseudonyms, and the own row by its mark.
+    Contestant(u64),
+    /// Sees pseudonyms.
+    Other,
+}
+
+/// The scoreboard of a contest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Board {
+    /// The phase.
+    pub phase: Phase,
+    /// The moment at which it was frozen, in milliseconds since 1970, if it is shown as it was then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frozen_unix_ms: Option<i64>,
+    /// The parts of the exam, in the order of the scores.
+    pub parts: Vec<u32>,
+    /// The rows, the best first.
+    pub rows: Vec<BoardRow>,
+}
+
+/// A row of the scoreboard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BoardRow {
+    /// The rank, from 1: those with the same sum share one. Whoever is out has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// The contestant's number.
+    pub contestant: u64,
+    /// The pseudonym; for organisers the names.
+    pub name: String,
+    /// The points in each part; absent without an entry that counts.
+    pub points: Vec<Option<i64>>,
+    /// The entry that counts in each part. Others are not told which.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<Option<u64>>,
+    /// The sum of the points.
+    pub total: i64,
+    /// How many entries there are, with those that failed.
+    pub handed_in: u64,
+    /// True if it is the row of the one who looks.
+    pub own: bool,
+    /// Why the contestant is out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disqualified: Option<String>,
+}
+
+impl Board {
+    /// The scoreboard of a contest for one who looks at it now.
+    #[must_use]
+    pub fn new(
+        rules: &ContestRules,
+        phase: Phase,
+        contestants: &[Contestant],
+        people: &[Person],
+        entries: &[Entry],
+        viewer: Viewer,
+    ) -> Self {
+        let is_organiser = viewer == Viewer::Organiser;
+        let frozen = rules
+            .freezes_unix_ms
+            .filter(|_| !is_organiser && matches!(phase, Phase::Frozen | Phase::Closed));
+        let told = |entry: &&Entry| frozen.is_none_or(|at| entry.received_unix_ms < at);
+        let mut by_contestant: BTreeMap<u64, Vec<Entry>> = BTreeMap::new();
+        for entry in entries.iter().filter(told) {
+            let own = by_contestant.entry(entry.contestant).or_default();
+            own.push(entry.clone());
+        }
+        let parts: Vec<u32> = rules.parts().collect();
+        let mut rows: Vec<BoardRow> = Vec::new();
+        for one in contestants {
+            let own = by_contestant.remove(&one.number).unwrap_or_default();
+            let counting: Vec<Option<&Entry>> = parts
+                .iter()
+                .map(|part| rules.counting(&own, *part))
+                .collect();
+            let points: Vec<Option<i64>> = counting
+                .iter()
+                .map(|entry| entry.and_then(|entry| entry.score))
+                .collect();
+            let is_own = viewer == Viewer::Contestant(one.number);
+            rows.push(BoardRow {
+                rank: None,
+                contestant: one.number,
+                name: match is_organiser {
+                    true => names(one, people),
+                    false => one.pseudonym.clone(),
+                },
+                total: points.iter().flatten().sum(),
+                points,
+                entries: match is_organiser || is_own {
+                    true => counting
+                        .iter()
+                        .map(|entry| entry.map(|one| one.number))
+                        .collect(),
+                    false => Vec::new(),
+                },
+                handed_in: own.len() as u64,
+                own: is_own,
+                // Why is for the one whom it is about.
+                disqualified: (is_organiser || is_own)
+                    .then(|| one.disqualified.clone())
+                    .unwrap_or_else(|| one.disqualified.as_ref().map(|_| "out".to_owned())),
+            });
+        }
+        rows.sort_by_key(|row| (row.disqualified.is_some(), -row.total, row.contestant));
+        let mut last: Option<(u32, i64)> = None;
+        for (place, row) in (1..).zip(&mut rows) {
+            if row.disqualified.is_some() {
+                continue;
+            }
+            let rank = match last {
+                Some((rank, total)) if total == row.total => rank,
+                _ => place,
+            };
+            row.rank = Some(rank);
+            last = Some((rank, row.total));
+        }
+        Self {
+            phase,
+            frozen_unix_ms: frozen,
+            parts,
+            rows,
+        }
+    }
+
+    /// The grades: a row for each person of each contestant, as CSV with external ids. `people` are
+    /// those of the contest. A cell that a spreadsheet would take for a formula begins with an
+    /// apostrophe.
+    #[must_use]
+    pub fn grades(&self, people: &[Person]) -> String {
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        let head = ["id", "name", "group", "contestant", "rank"];
+        let parts = self.parts.iter().map(|part| match part {
+            0 => "points".to_owned(),
+            part => format!("group {part}"),
+        });
+        let head: Vec<String> = head
+            .map(str::to_owned)
+            .into_iter()
+            .chain(parts)
+            .chain(["total".to_owned(), "out".to_owned()])
+            .collect();
+        write(&mut csv, head);
+        for row in &self.rows {
+            let of_row = |person: &&Person| person.contestant == Some(row.contestant);
+            for person in people.iter().filter(of_row) {
+                let text = |text: &Option<String>| text.clone().unwrap_or_default();
+                let number =
+                    |number: &Option<i64>| number.map_or_else(String::new, |n| n.to_string());
+                let mut cells = vec![
+                    text(&person.external_id),
+                    text(&person.name),
+                    text(&person.section),
+                    row.contestant.to_string(),
+                    row.rank.map_or_else(String::new, |rank| rank.to_string()),
+                ];
+                cells.extend(row.points.iter().map(number));
+                cells.push(row.total.to_string());
+                cells.push(text(&row.disqualified));
+                write(&mut csv, cells);
+            }
+        }
+        let bytes = csv.into_inner().expect("writing to memory can't fail");
+        String::from_utf8(bytes).expect("all cells are text")
+    }
+}
+
+impl ContestRules {
+    /// True if one who looks may see what came of an entry of their own. An entry of the time in
+    /// which the board is frozen is told of only as far as it was built; organisers see all.
+    #[must_use]
+    pub fn is_told(&self, entry: &Entry, viewer: Viewer, phase: Phase) -> bool {
+        let is_frozen = matches!(phase, Phase::Frozen | Phase::Closed)
+            && (self.freezes_unix_ms).is_some_and(|at| entry.received_unix_ms >= at);
+        viewer == Viewer::Organiser || !is_frozen || entry.state == EntryState::Failed
+    }
+}
+
+/// The names of those who are a contestant.
+fn names(one: &Contestant, people: &[Person]) -> String {
+    let of_it = |person: &&Person| person.contestant == Some(one.number);
+    let names = people
+        .iter()
+        .filter(of_it)
+        .filter_map(|person| person.name.as_deref());
+    let names: Vec<&str> = names.collect();
+    match (&one.team, names.is_empty()) {
+        (_, true) => one.pseudonym.clone(),
+        (Some(team), false) => format!("{team} ({})", names.join(", ")),
+        (None, false) => names.join(", "),
+    }
+}
+
+fn write(csv: &mut csv::Writer<Vec<u8>>, cells: Vec<String>) {
+    let cells = cells.iter().map(|cell| neutral(cell));
+    csv.write_record(cells).expect("rows have one length");
+}
+
+/// A cell that no spreadsheet takes for a formula.
+fn neutral(cell: &str) -> String {
+    let is_number = cell.parse::<f64>().is_ok();
+    match cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number {
+        true => format!("'{cell}"),
+        false => cell.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_store::{Place, Role};
+
+    use super::*;
+
+    fn rules() -> ContestRules {
+        let text = "game = \"connect-four\"\nopens = 2027-03-01T00:00:00\n\
+            closes = 2027-03-02T00:00:00\nfreezes = 2027-03-01T20:00:00\n[exam]\ngroups = 2\n";
+        ContestRules::parse(text, "spring").unwrap().1
+    }
+
+    fn contestant(number: u64) -> Contestant {
+        Contestant {
+            number,
+            pseudonym: format!("otter {number}"),
+            team: None,
+            until_unix_ms: None,
+            disqualified: None,
+        }
+    }
+
+    fn person(number: u64, name: &str) -> Person {
+        Person {
+            number,
+            role: Role::Contestant,
+            contestant: Some(number),
+            name: Some(name.to_owned()),
+            external_id: Some(format!("2027{number}")),
+            section: None,
+            token_hash: None,
+        }
+    }
+
+    fn entry(number: u64, contestant: u64, part: u32, hour: i64, score: i64) -> Entry {
+        Entry {
+            number,
+            contestant,
+            person: contestant,
+            part,
+            received_unix_ms: rules().opens_unix_ms + hour * 3_600_000,
+            place: Place {
+                official: true,
+                counted: true,
+            },
+            state: EntryState::Judged,
+            attempt: 1,
+            file: String::new(),
+            hash: String::new(),
+            outcome: None,
+            spec: None,
+            score: Some(score),
+        }
+    }
+
+    /// Two are equal until one hands in while the board is frozen.
+    fn board(viewer: Viewer, phase: Phase) -> Board {
+        let contestants: Vec<Contestant> = (1..=4).map(contestant).collect();
+        let people = [
+            person(1, "Ann"),
+            person(2, "Bo"),
+            person(3, "Cy"),
+            person(4, "=1+1"),
+        ];
+        let entries = [
+            entry(1, 1, 1, 1, 70),
+            entry(2, 2, 1, 2, 40),
+            entry(3, 2, 2, 3, 30),
+            entry(4, 3, 1, 21, 100),
+        ];
+        Board::new(&rules(), phase, &contestants, &people, &entries, viewer)
+    }
+
+    #[test]
+    fn the_same_sum_is_the_same_rank() {
+        let board = board(Viewer::Other, Phase::Open);
+        let rows = board.rows.iter();
+        let rows: Vec<_> = rows.map(|row| (row.rank, &*row.name, row.total)).collect();
+        assert_eq!(
+            rows,
+            [
+                (Some(1), "otter 3", 100),
+                (Some(2), "otter 1", 70),
+                (Some(2), "otter 2", 70),
+                (Some(4), "otter 4", 0)
+            ]
+        );
+        assert!(board.rows.iter().all(|row| row.entries.is_empty()));
+    }
+
+    #[test]
+    fn what_came_in_the_freeze_is_told_to_organisers_alone() {
+        for phase in [Phase::Frozen, Phase::Closed] {
+            for viewer in [Viewer::Other, Viewer::Contestant(3)] {
+                let board = board(viewer, phase);
+                let text = serde_json::to_string(&board).unwrap();
+                assert!(!text.contains("100") && !text.contains("Ann"), "{text}");
+                let row = board.rows.iter().find(|row| row.contestant == 3).unwrap();
+                assert_eq!((row.total, row.handed_in, row.rank), (0, 0, Some(3)));
+                assert_eq!(row.own, viewer == Viewer::Contestant(3));
+            }
+            assert_eq!(board(Viewer::Organiser, phase).rows[0].name, "Cy");
+            let own = entry(4, 3, 1, 21, 100);
+            assert!(!rules().is_told(&own, Viewer::Contestant(3), phase));
+            assert!(rules().is_told(&own, Viewer::Organiser, phase));
+        }
+        let published = board(Viewer::Other, Phase::Published);
+        assert_eq!(published.rows[0].total, 100);
+    }
+
+    #[test]
+    fn no_cell_of_the_grades_is_a_formula() {
+        let people = [person(1, "Ann"), person(4, "=1+1")];
+        let grades = board(Viewer::Organiser, Phase::Closed).grades(&people);
+        let lines: Vec<&str> = grades.lines().collect();
+        assert_eq!(
+            lines[0],
+            "id,name,group,contestant,rank,group 1,group 2,total,out"
+        );
+        assert_eq!(lines[1], "20271,Ann,,1,2,70,,70,");
+        assert_eq!(lines[2], "20274,'=1+1,,4,4,,,0,");
+        assert_eq!(neutral("-5"), "-5");
+        assert_eq!(neutral("@SUM(A1)"), "'@SUM(A1)");
+    }
+}

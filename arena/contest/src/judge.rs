@@ -1,0 +1,586 @@
+//! What takes time: entries are built one after another, their exams are made and counted, rounds of
+//! the league and the final begin. All that is done is in the store; whoever dies in between is followed
+//! by another who goes on.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use arena_events::exam::ExamVerdict;
+use arena_ladder::Entrant;
+use arena_store::{
+    Contest, ContestId, ContestRun, ContestRunKind, Entry, EntryState, GameFilter, GameRow,
+    NewArchive, Store, TournamentState,
+};
+use arena_tournament::{WallClock, unix_ms};
+use referee_core::{FoulKind, Seat};
+use serde_json::Value;
+use tokio::{task::JoinSet, time::MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    ContestError, ContestRules, EntryOutcome, ExamPart, Fault, Phase, PlayedGame,
+    exam::{self, exam_points, exam_verdict, verdict_words},
+    file::ExamRules,
+};
+
+/// Time between two looks at what is to be done.
+const GLANCE: Duration = Duration::from_secs(1);
+/// How often our own failure lets an entry be judged anew.
+const AGAIN: u32 = 3;
+/// The most games of a tournament that are read at once.
+const GAMES: u32 = 1000;
+
+/// An entry that was built.
+#[derive(Clone, Debug)]
+pub struct BuiltEntry {
+    /// SHA-256 of the unpacked archive with its files.
+    pub hash: String,
+    /// Number of its unpacked bytes.
+    pub size: u64,
+    /// The archive, packed.
+    pub packed: Vec<u8>,
+    /// How its bot is started: `packed:HASH` and so on.
+    pub spec: String,
+    /// What the build has printed.
+    pub log: String,
+}
+
+/// Reason why an entry was not built.
+#[derive(Clone, Debug)]
+pub enum BuildFailure {
+    /// The entry is at fault.
+    Theirs {
+        /// Why.
+        fault: Fault,
+        /// What the build has printed.
+        log: String,
+    },
+    /// The machine or the arena is at fault, and it may be tried again.
+    Ours(String),
+}
+
+/// What was handed in, to be built.
+#[derive(Clone, Debug)]
+pub struct BuildJob {
+    /// The name of the file.
+    pub file: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The game's name.
+    pub game: String,
+    /// The most bytes that it may have.
+    pub upload: u64,
+}
+
+/// Builds what was handed in. It blocks, and ends soon after it is told to by the flag.
+pub type BuildSources =
+    dyn Fn(&BuildJob, &AtomicBool) -> Result<BuiltEntry, BuildFailure> + Send + Sync;
+
+/// Does what the contests of a store ask for.
+pub struct Judge {
+    store: Store,
+    build: Arc<BuildSources>,
+    /// The folder of the tournaments.
+    folder: PathBuf,
+    /// The most entries that are built at once.
+    builds: usize,
+    clock: WallClock,
+}
+
+impl Judge {
+    /// One who judges the contests of a store. Nothing is judged yet.
+    #[must_use]
+    pub fn new(store: Store, build: Arc<BuildSources>, folder: PathBuf, clock: WallClock) -> Self {
+        Self {
+            store,
+            build,
+            folder,
+            builds: 1,
+            clock,
+        }
+    }
+
+    /// Judges until it is stopped; what is being built then is built again by the next one.
+    pub async fn run(&self, stop: &CancellationToken) {
+        let mut glance = tokio::time::interval(GLANCE);
+        glance.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut builds: JoinSet<(ContestId, u64)> = JoinSet::new();
+        let mut building: Vec<(ContestId, u64)> = Vec::new();
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                Some(ended) = builds.join_next() => match ended {
+                    Ok(ended) => building.retain(|one| *one != ended),
+                    // One that panicked is known by its absence alone.
+                    Err(_) if builds.is_empty() => building.clear(),
+                    Err(_) => {}
+                },
+                _ = glance.tick() => {}
+            }
+            let contests = match self.store.contests().await {
+                Ok(contests) => contests,
+                Err(error) => {
+                    tracing::warn!(%error, "could not read which contests there are");
+                    continue;
+                }
+            };
+            // The oldest first.
+            for contest in contests.into_iter().rev() {
+                let name = contest.name.clone();
+                let turn = self.turn(contest, &mut builds, &mut building, stop);
+                if let Err(error) = turn.await {
+                    tracing::warn!(contest = name, %error, "a contest could not go on");
+                }
+            }
+        }
+        // Each hears that it is to end.
+        while builds.join_next().await.is_some() {}
+    }
+
+    fn now(&self) -> i64 {
+        unix_ms(self.clock.now())
+    }
+
+    /// Does what one contest asks for now.
+    async fn turn(
+        &self,
+        contest: Contest,
+        builds: &mut JoinSet<(ContestId, u64)>,
+        building: &mut Vec<(ContestId, u64)>,
+        stop: &CancellationToken,
+    ) -> Result<(), ContestError> {
+        let rules = ContestRules::of(&contest)?;
+        let open = self.store.open_entries(contest.id).await?;
+        for entry in &open {
+            if entry.state == EntryState::Playing {
+                self.count(&contest, &rules, entry).await?;
+            }
+        }
+        let waiting: Vec<&Entry> = open
+            .iter()
+            .filter(|entry| matches!(entry.state, EntryState::Received | EntryState::Building))
+            .filter(|entry| !building.contains(&(contest.id, entry.number)))
+            .collect();
+        for entry in in_turn(&waiting) {
+            if building.len() >= self.builds {
+                break;
+            }
+            let taken = self
+                .store
+                .take_entry(contest.id, entry.number, entry.attempt);
+            let Some(entry) = taken.await? else {
+                continue;
+            };
+            let key = (contest.id, entry.number);
+            building.push(key);
+            let one = OneBuild {
+                store: self.store.clone(),
+                build: self.build.clone(),
+                folder: self.folder.clone(),
+                contest: contest.clone(),
+                rules: rules.clone(),
+                now: self.now(),
+                stop: stop.clone(),
+            };
+            builds.spawn(async move {
+                let name = one.contest.name.clone();
+                let number = entry.number;
+                if let Err(error) = one.run(entry).await {
+                    tracing::warn!(contest = name, entry = number, %error, "could not be built");
+                }
+                key
+            });
+        }
+        self.meet(&contest, &rules, &open).await
+    }
+
+    /// Counts what came of the exam of an entry, when all of it is played.
+    async fn count(
+        &self,
+        contest: &Contest,
+        rules: &ContestRules,
+        entry: &Entry,
+    ) -> Result<(), ContestError> {
+        let all = self.store.runs_of_entry(contest.id, entry.number).await?;
+        let own = format!("{}.e{}.{}.", contest.name, entry.number, entry.attempt);
+        let runs: Vec<&ContestRun> = all
+            .iter()
+            .filter(|run| run.name.starts_with(&own))
+            .collect();
+        if !runs.iter().all(|run| run.state.is_final()) {
+            return Ok(());
+        }
+        let mut outcome = outcome_of(entry);
+        let mut games = Vec::new();
+        let mut score = 0;
+        let mut passed = 0;
+        let mut starts_failed = 0;
+        for run in &runs {
+            let part = part_of(rules, run.part);
+            let played = self.games(run).await?;
+            let mut points = 0;
+            for (row, opponent) in &played {
+                let game = played_game(run, part, row, opponent);
+                points += game.points;
+                starts_failed += u32::from(is_start_failure(row));
+                games.push(game);
+            }
+            score += match part {
+                Some(ExamPart::Case(case)) if points >= case.minimum && !played.is_empty() => {
+                    passed += 1;
+                    case.points
+                }
+                Some(ExamPart::Case(_)) => 0,
+                _ => points,
+            };
+        }
+        let ours = runs
+            .iter()
+            .any(|run| run.state == TournamentState::Cancelled)
+            || games
+                .iter()
+                .any(|game| game.verdict == ExamVerdict::SystemError);
+        outcome.passed =
+            matches!(rules.exam, ExamRules::Cases(_)).then(|| (passed, runs.len() as u32));
+        if ours {
+            return again(&self.store, contest, entry, "a game of the exam failed").await;
+        }
+        if !games.is_empty() && starts_failed as usize == games.len() {
+            let why = games.iter().find_map(|game| game.foul.clone());
+            outcome.fault = Some(Fault {
+                verdict: verdict_words(ExamVerdict::RuntimeError).to_owned(),
+                words: why.unwrap_or_else(|| "it did not start".to_owned()),
+            });
+        }
+        let score = outcome.fault.is_none().then_some(score);
+        outcome.games = games;
+        let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
+        self.store
+            .end_entry(contest.id, entry, &told, score)
+            .await?;
+        Ok(())
+    }
+
+    /// The games of a run in their order, each with the name of the opponent.
+    async fn games(&self, run: &ContestRun) -> Result<Vec<(GameRow, String)>, ContestError> {
+        let tournament = self.store.tournament(&run.name).await?;
+        let names: Vec<String> = tournament
+            .map(|tournament| tournament.entrants.into_iter().map(|one| one.name))
+            .into_iter()
+            .flatten()
+            .collect();
+        let filter = GameFilter::default();
+        let rows = self.store.games(run.tournament, &filter, GAMES).await?;
+        let games = rows.into_iter().map(|row| {
+            let others = row.lineup.iter().flatten().filter(|who| who.index() != 0);
+            let opponent = others
+                .filter_map(|who| names.get(who.index()))
+                .next()
+                .cloned()
+                .unwrap_or_default();
+            (row, opponent)
+        });
+        Ok(games.collect())
+    }
+
+    /// Begins a round of the league, or the final, if it is time.
+    async fn meet(
+        &self,
+        contest: &Contest,
+        rules: &ContestRules,
+        open: &[Entry],
+    ) -> Result<(), ContestError> {
+        if rules.league.is_none() && rules.r#final.is_none() {
+            return Ok(());
+        }
+        let now = self.now();
+        let runs = self.store.contest_runs(contest.id).await?;
+        let of_kind = |kind| runs.iter().filter(move |run| run.kind == kind);
+        let contestants = self.store.contestants(contest.id).await?;
+        let extended = contestants.iter().filter_map(|one| one.until_unix_ms).max();
+        let ends = rules.closes_unix_ms.max(extended.unwrap_or(0));
+        let is_published = contest.published_unix_ms.is_some();
+        let (kind, round, deals) = match rules.phase(now, is_published) {
+            Phase::Open | Phase::Frozen => {
+                let Some(league) = &rules.league else {
+                    return Ok(());
+                };
+                let last = of_kind(ContestRunKind::League).last();
+                let every = league.every.as_millis() as i64;
+                let is_due = last.is_none_or(|last| {
+                    last.state.is_final() && now - last.created_unix_ms >= every
+                });
+                if !is_due {
+                    return Ok(());
+                }
+                let round = last.map_or(1, |last| last.part + 1);
+                (ContestRunKind::League, round, league.deals)
+            }
+            Phase::Closed => {
+                let Some(the_final) = &rules.r#final else {
+                    return Ok(());
+                };
+                let is_waited_for = |entry: &Entry| entry.place.official;
+                let begun = of_kind(ContestRunKind::Final).next().is_some();
+                if begun || now < ends || open.iter().any(is_waited_for) {
+                    return Ok(());
+                }
+                (ContestRunKind::Final, 1, the_final.deals)
+            }
+            Phase::Announced | Phase::Published => return Ok(()),
+        };
+        let mut newest: BTreeMap<u64, (u64, String)> = BTreeMap::new();
+        for entry in self.store.entries(contest.id).await? {
+            let is_valid = entry.state == EntryState::Judged && entry.place.official;
+            if let (true, Some(spec)) = (is_valid, entry.spec) {
+                newest.insert(entry.contestant, (entry.number, spec));
+            }
+        }
+        for one in contestants.iter().filter(|one| one.disqualified.is_some()) {
+            newest.remove(&one.number);
+        }
+        let entries: Vec<(u64, String)> = newest.into_values().collect();
+        if entries.len() < 2 {
+            return Ok(());
+        }
+        let folder = &self.folder;
+        let run = exam::meeting(contest, rules, kind, round, deals, &entries, folder, now)?;
+        self.store.begin_contest_run(contest.id, &run).await?;
+        Ok(())
+    }
+}
+
+/// An entry that is being built.
+struct OneBuild {
+    store: Store,
+    build: Arc<BuildSources>,
+    folder: PathBuf,
+    contest: Contest,
+    rules: ContestRules,
+    now: i64,
+    stop: CancellationToken,
+}
+
+impl OneBuild {
+    async fn run(self, entry: Entry) -> Result<(), ContestError> {
+        let id = self.contest.id;
+        let Some(bytes) = self.store.upload(id, entry.number).await? else {
+            let fault = Fault {
+                verdict: "Withdrawn".to_owned(),
+                words: "the person who handed it in was forgotten".to_owned(),
+            };
+            return self.fail(&entry, fault, String::new()).await;
+        };
+        let job = BuildJob {
+            file: entry.file.clone(),
+            bytes,
+            game: self.rules.game.clone(),
+            upload: self.rules.limits.upload,
+        };
+        let (build, ends) = (self.build.clone(), Arc::new(AtomicBool::new(false)));
+        let told = ends.clone();
+        let mut building = tokio::task::spawn_blocking(move || build(&job, &told));
+        let built = tokio::select! {
+            built = &mut building => built,
+            () = self.stop.cancelled() => {
+                ends.store(true, Ordering::Relaxed);
+                building.await
+            }
+        };
+        let built = match built {
+            Ok(Ok(built)) => built,
+            Ok(Err(BuildFailure::Theirs { fault, log })) => {
+                return self.fail(&entry, fault, log).await;
+            }
+            // It is built again by whoever comes next, as if nothing had been.
+            Ok(Err(BuildFailure::Ours(_))) if self.stop.is_cancelled() => return Ok(()),
+            Ok(Err(BuildFailure::Ours(why))) => {
+                return again(&self.store, &self.contest, &entry, &why).await;
+            }
+            Err(panicked) => {
+                let why = panicked.to_string();
+                return again(&self.store, &self.contest, &entry, &why).await;
+            }
+        };
+        let archive = NewArchive {
+            hash: built.hash.clone(),
+            size: built.size,
+            packed_by: format!("{} entry {}", self.contest.name, entry.number),
+            packed_unix_ms: self.now,
+        };
+        self.store.add_archive(&archive, &built.packed).await?;
+        let outcome = EntryOutcome {
+            log: built.log,
+            ..outcome_of(&entry)
+        };
+        let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
+        let (contest, rules) = (&self.contest, &self.rules);
+        let runs = exam::exam(contest, rules, &entry, &built.spec, &self.folder, self.now)?;
+        self.store
+            .begin_exam(id, &entry, &built.spec, &told, &runs)
+            .await?;
+        Ok(())
+    }
+
+    async fn fail(&self, entry: &Entry, fault: Fault, log: String) -> Result<(), ContestError> {
+        let outcome = EntryOutcome {
+            log,
+            fault: Some(fault),
+            ..outcome_of(entry)
+        };
+        let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
+        self.store
+            .end_entry(self.contest.id, entry, &told, None)
+            .await?;
+        Ok(())
+    }
+}
+
+/// Lets an entry be judged anew after a failure of our own, or ends it with that after several.
+async fn again(
+    store: &Store,
+    contest: &Contest,
+    entry: &Entry,
+    why: &str,
+) -> Result<(), ContestError> {
+    tracing::error!(
+        contest = contest.name,
+        entry = entry.number,
+        why,
+        "our own failure"
+    );
+    let mut outcome = outcome_of(entry);
+    outcome.again += 1;
+    let ends = outcome.again > AGAIN;
+    outcome.fault = ends.then(|| Fault {
+        verdict: verdict_words(ExamVerdict::SystemError).to_owned(),
+        words: "our own failure, which costs you nothing: the organiser has been told why"
+            .to_owned(),
+    });
+    let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
+    match ends {
+        true => store.end_entry(contest.id, entry, &told, None).await?,
+        false => store.put_back(contest.id, entry, &told).await?,
+    };
+    Ok(())
+}
+
+/// Those who wait in the order in which they are built: first the first entry of everybody, then the
+/// second ones.
+fn in_turn<'a>(waiting: &[&'a Entry]) -> Vec<&'a Entry> {
+    let mut seen: BTreeMap<u64, u32> = BTreeMap::new();
+    let mut order: Vec<(u32, u64, &Entry)> = Vec::new();
+    for entry in waiting {
+        let before = seen.entry(entry.contestant).or_default();
+        order.push((*before, entry.number, entry));
+        *before += 1;
+    }
+    order.sort_by_key(|(before, number, _)| (*before, *number));
+    order.into_iter().map(|(_, _, entry)| entry).collect()
+}
+
+pub(crate) fn outcome_of(entry: &Entry) -> EntryOutcome {
+    let outcome = entry.outcome.clone().unwrap_or(Value::Null);
+    serde_json::from_value(outcome).unwrap_or_default()
+}
+
+fn part_of(rules: &ContestRules, part: u32) -> Option<ExamPart<'_>> {
+    match &rules.exam {
+        ExamRules::Groups { .. } => Some(ExamPart::Group(part)),
+        ExamRules::Cases(cases) => cases.get(part as usize - 1).map(ExamPart::Case),
+        ExamRules::None {} => None,
+    }
+}
+
+/// The seat of the entry, which is the first entrant.
+fn own_seat(row: &GameRow) -> Seat {
+    let is_own = |place: &usize| row.lineup.get(*place) == Some(&Some(Entrant::new(0)));
+    let seat = row.order.iter().position(is_own).unwrap_or(0);
+    Seat::new(seat as u8)
+}
+
+fn played_game(
+    run: &ContestRun,
+    part: Option<ExamPart<'_>>,
+    row: &GameRow,
+    opponent: &str,
+) -> PlayedGame {
+    let seat = own_seat(row);
+    let foul = row.fouls.iter().find(|foul| foul.seat == seat);
+    PlayedGame {
+        tournament: run.name.clone(),
+        group: row.group,
+        seating: row.seating,
+        part: run.part,
+        opponent: opponent.to_owned(),
+        seat: seat.index() as u8,
+        verdict: exam_verdict(row, seat),
+        points: part.map_or(0, |part| exam_points(part, row, seat)),
+        plies: row.plies,
+        foul: foul.map(|foul| foul.foul.to_string()),
+    }
+}
+
+/// True if the entry lost before the game began.
+fn is_start_failure(row: &GameRow) -> bool {
+    let seat = own_seat(row);
+    let of_start = |kind| {
+        matches!(
+            kind,
+            FoulKind::NoStart | FoulKind::Unreachable | FoulKind::Unsupported
+        )
+    };
+    let own = |foul: &referee_core::SeatFoul| foul.seat == seat && of_start(foul.foul.kind());
+    row.fouls.iter().any(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_store::Place;
+
+    use super::*;
+
+    fn entry(number: u64, contestant: u64) -> Entry {
+        Entry {
+            number,
+            contestant,
+            person: contestant,
+            part: 1,
+            received_unix_ms: 0,
+            place: Place {
+                official: true,
+                counted: true,
+            },
+            state: EntryState::Received,
+            attempt: 0,
+            file: String::new(),
+            hash: String::new(),
+            outcome: None,
+            spec: None,
+            score: None,
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_all_entries_of_another() {
+        let entries = [
+            entry(1, 1),
+            entry(2, 1),
+            entry(3, 1),
+            entry(4, 2),
+            entry(5, 3),
+            entry(6, 2),
+        ];
+        let waiting: Vec<&Entry> = entries.iter().collect();
+        let order: Vec<u64> = in_turn(&waiting).iter().map(|entry| entry.number).collect();
+        assert_eq!(order, [1, 4, 5, 2, 6, 3]);
+    }
+}

@@ -1,0 +1,29 @@
+//! Contests: a file says what is played, when, and within which limits; people hand in sources, which
+//! are built, examined, and ranked.
+//!
+//! Rules are functions of what is stored and of the time, which is handed in ([`ContestRules`]); what
+//! takes time is the [`Judge`]: it builds entries, makes tournaments of their exams, which are played as
+//! all others, and counts what came of them. Nothing of a contest is shown by anything but its
+//! [`Board`] and its own pages.
+
+#![forbid(unsafe_code)]
+
+mod board;
+mod error;
+mod exam;
+mod file;
+mod judge;
+mod outcome;
+mod roster;
+mod rules;
+mod standing;
+
+pub use board::{Board, BoardRow, Viewer};
+pub use error::ContestError;
+pub use exam::{ExamPart, exam_points, exam_verdict, verdict_words};
+pub use file::{ContestRules, Counts, ExamCase, ExamRules, FinalRules, LeagueRules, SubmitLimits};
+pub use judge::{BuildFailure, BuildJob, BuildSources, BuiltEntry, Judge};
+pub use outcome::{EntryOutcome, Fault, PlayedGame};
+pub use roster::{Invitation, read_roster};
+pub use rules::{Phase, Refusal};
+pub use standing::{Standing, hand_in, viewer};

@@ -1,0 +1,59 @@
+//! What came of an entry, as the store keeps it and its owner is shown it.
+
+use arena_events::exam::ExamVerdict;
+use serde::{Deserialize, Serialize};
+
+/// What came of an entry so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EntryOutcome {
+    /// What the build has printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub log: String,
+    /// Why there is no score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+    /// The games of its exam.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub games: Vec<PlayedGame>,
+    /// The cases of its exam that were passed, and of how many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<(u32, u32)>,
+    /// How often our own failure has let it be judged anew.
+    #[serde(default)]
+    pub again: u32,
+}
+
+/// Why an entry has no score.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// In a word, as verdicts are.
+    pub verdict: String,
+    /// What was expected.
+    pub words: String,
+}
+
+/// A game of an exam.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlayedGame {
+    /// The tournament that it belongs to.
+    pub tournament: String,
+    /// Its deal.
+    pub group: u64,
+    /// Its seating.
+    pub seating: u32,
+    /// Part of the exam: the number of the group, or of the case.
+    pub part: u32,
+    /// The opponent.
+    pub opponent: String,
+    /// The seat of the entry.
+    pub seat: u8,
+    /// How it ended for the entry.
+    pub verdict: ExamVerdict,
+    /// Its points.
+    pub points: i64,
+    /// Number of moves.
+    pub plies: u32,
+    /// The foul of the entry, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foul: Option<String>,
+}

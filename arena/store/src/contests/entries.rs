@@ -1,0 +1,451 @@
+//! What is handed in, and what comes of it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sqlx::{Row as _, any::AnyRow};
+
+use super::{
+    By, ContestId, Contestant, NewContestRun, PersonNumber, missing, people::read_contestants,
+};
+use crate::{
+    Store, StoreError, TournamentId,
+    session::Transaction,
+    sql::{damaged, number, signed},
+};
+
+/// The state of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryState {
+    /// It waits to be built.
+    Received,
+    /// It is being built and checked.
+    Building,
+    /// It plays its exam.
+    Playing,
+    /// It has a score.
+    Judged,
+    /// It could not be built or started.
+    Failed,
+}
+
+impl EntryState {
+    const ALL: [Self; 5] = [
+        Self::Received,
+        Self::Building,
+        Self::Playing,
+        Self::Judged,
+        Self::Failed,
+    ];
+
+    /// The state in a word, as in the database and in JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Received => "received",
+            Self::Building => "building",
+            Self::Playing => "playing",
+            Self::Judged => "judged",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// True if nothing more comes of it.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Judged | Self::Failed)
+    }
+}
+
+/// Something that is handed in.
+#[derive(Clone, Copy, Debug)]
+pub struct NewEntry<'a> {
+    /// The person who hands it in.
+    pub person: PersonNumber,
+    /// The contestant for whom.
+    pub contestant: u64,
+    /// The part of the exam that it is for, from 1; 0 is the whole.
+    pub part: u32,
+    /// The name of the file.
+    pub file: &'a str,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Their SHA-256, in hexadecimal digits.
+    pub hash: &'a str,
+    /// When it came, in milliseconds since 1970.
+    pub received_unix_ms: i64,
+}
+
+/// An entry's place, as the rules of the contest give it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// False for one that came after the deadline.
+    pub official: bool,
+    /// True if it takes one of the counted places.
+    pub counted: bool,
+}
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The number within the contest.
+    pub number: u64,
+    /// The contestant.
+    pub contestant: u64,
+    /// The person who handed it in.
+    pub person: PersonNumber,
+    /// The part of the exam that it is for, from 1; 0 is the whole.
+    pub part: u32,
+    /// When it came, in milliseconds since 1970.
+    pub received_unix_ms: i64,
+    /// Its place.
+    pub place: Place,
+    /// Its state.
+    pub state: EntryState,
+    /// The number of times that it was taken up.
+    pub attempt: u32,
+    /// The name of the file that was handed in.
+    pub file: String,
+    /// Its SHA-256, in hexadecimal digits.
+    pub hash: String,
+    /// What came of it; the store does not interpret it.
+    pub outcome: Option<Value>,
+    /// How its bot is started.
+    pub spec: Option<String>,
+    /// Its score.
+    pub score: Option<i64>,
+}
+
+impl Store {
+    /// Takes in what is handed in, if `decide` says so, which is told the contestant and all that it
+    /// has handed in before. Nobody else hands in for this contest meanwhile, so that two at once
+    /// can't take one place.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`]; the database fails. What `decide` refuses is no error of the store.
+    pub async fn hand_in<R>(
+        &self,
+        id: ContestId,
+        new: &NewEntry<'_>,
+        decide: impl FnOnce(&Contestant, &[Entry]) -> Result<Place, R> + Send,
+    ) -> Result<Result<Entry, R>, StoreError> {
+        let mut change = self.writing().await?;
+        self.lock_contest(&mut change, id).await?;
+        let contestants = read_contestants(&mut change, id).await?;
+        let contestant = contestants.iter().find(|one| one.number == new.contestant);
+        let Some(contestant) = contestant else {
+            return missing("contestant", &new.contestant);
+        };
+        let before = sqlx::query(
+            "SELECT * FROM entries WHERE contest = $1 AND contestant = $2 ORDER BY number",
+        )
+        .bind(id.0)
+        .bind(signed(new.contestant)?)
+        .fetch_all(&mut *change)
+        .await?;
+        let before: Vec<Entry> = before.iter().map(entry).collect::<Result<_, _>>()?;
+        let place = match decide(contestant, &before) {
+            Ok(place) => place,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let row = sqlx::query(
+            "INSERT INTO entries (contest, number, contestant, person, part, received_ms, official,
+                 counted, state, attempt, file, hash)
+             SELECT $1, COALESCE(MAX(number), 0) + 1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10
+             FROM entries WHERE contest = $11 RETURNING *",
+        )
+        .bind(id.0)
+        .bind(signed(new.contestant)?)
+        .bind(signed(new.person)?)
+        .bind(i64::from(new.part))
+        .bind(new.received_unix_ms)
+        .bind(i64::from(place.official))
+        .bind(i64::from(place.counted))
+        .bind(EntryState::Received.word())
+        .bind(new.file)
+        .bind(new.hash)
+        .bind(id.0)
+        .fetch_one(&mut *change)
+        .await?;
+        let entry = entry(&row)?;
+        sqlx::query("INSERT INTO uploads (contest, entry, bytes) VALUES ($1, $2, $3)")
+            .bind(id.0)
+            .bind(signed(entry.number)?)
+            .bind(new.bytes)
+            .execute(&mut *change)
+            .await?;
+        change.commit().await?;
+        Ok(Ok(entry))
+    }
+
+    /// The entries of a contest, by number.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn entries(&self, id: ContestId) -> Result<Vec<Entry>, StoreError> {
+        let rows = sqlx::query("SELECT * FROM entries WHERE contest = $1 ORDER BY number")
+            .bind(id.0)
+            .fetch_all(&mut self.reader().await?)
+            .await?;
+        rows.iter().map(entry).collect()
+    }
+
+    /// The entries that are not judged yet, by number.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn open_entries(&self, id: ContestId) -> Result<Vec<Entry>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM entries WHERE contest = $1 AND state NOT IN ('judged', 'failed')
+             ORDER BY number",
+        )
+        .bind(id.0)
+        .fetch_all(&mut self.reader().await?)
+        .await?;
+        rows.iter().map(entry).collect()
+    }
+
+    /// One entry.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`]; the database fails.
+    pub async fn entry(&self, id: ContestId, number: u64) -> Result<Entry, StoreError> {
+        let row = sqlx::query("SELECT * FROM entries WHERE contest = $1 AND number = $2")
+            .bind(id.0)
+            .bind(signed(number)?)
+            .fetch_optional(&mut self.reader().await?)
+            .await?;
+        match row {
+            Some(row) => entry(&row),
+            None => missing("entry", &number),
+        }
+    }
+
+    /// What was handed in, as it came; none where the person was forgotten.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn upload(&self, id: ContestId, entry: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let row = sqlx::query("SELECT bytes FROM uploads WHERE contest = $1 AND entry = $2")
+            .bind(id.0)
+            .bind(signed(entry)?)
+            .fetch_optional(&mut self.reader().await?)
+            .await?;
+        Ok(row.map(|row| row.try_get(0)).transpose()?)
+    }
+
+    /// Takes an entry up to build it. None where somebody else has done so, or it is further on;
+    /// `attempt` is the one that is known.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn take_entry(
+        &self,
+        id: ContestId,
+        number: u64,
+        attempt: u32,
+    ) -> Result<Option<Entry>, StoreError> {
+        let mut change = self.writing().await?;
+        let row = sqlx::query(
+            "UPDATE entries SET state = 'building', attempt = attempt + 1
+             WHERE contest = $1 AND number = $2 AND attempt = $3
+                 AND state IN ('received', 'building') RETURNING *",
+        )
+        .bind(id.0)
+        .bind(signed(number)?)
+        .bind(i64::from(attempt))
+        .fetch_optional(&mut *change)
+        .await?;
+        change.commit().await?;
+        row.as_ref().map(entry).transpose()
+    }
+
+    /// Puts an entry that was built into play: its bot, and the tournaments that are its exam, which
+    /// are to be played. All or nothing. False where another attempt has it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Exists`]; the database fails.
+    pub async fn begin_exam(
+        &self,
+        id: ContestId,
+        entry: &Entry,
+        spec: &str,
+        outcome: &Value,
+        runs: &[NewContestRun],
+    ) -> Result<bool, StoreError> {
+        let mut change = self.writing().await?;
+        let begun = sqlx::query(
+            "UPDATE entries SET state = 'playing', spec = $4, outcome = $5
+             WHERE contest = $1 AND number = $2 AND attempt = $3 AND state = 'building'",
+        )
+        .bind(id.0)
+        .bind(signed(entry.number)?)
+        .bind(i64::from(entry.attempt))
+        .bind(spec)
+        .bind(outcome.to_string())
+        .execute(&mut *change)
+        .await?;
+        if begun.rows_affected() == 0 {
+            return Ok(false);
+        }
+        for run in runs {
+            self.insert_run(&mut change, id, Some(entry.number), run)
+                .await?;
+        }
+        change.commit().await?;
+        Ok(true)
+    }
+
+    /// Ends an entry: with its score, or without one where it could not be built or started. An
+    /// entry that failed takes no counted place any more. False where another attempt has it, or it
+    /// has ended before.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn end_entry(
+        &self,
+        id: ContestId,
+        entry: &Entry,
+        outcome: &Value,
+        score: Option<i64>,
+    ) -> Result<bool, StoreError> {
+        let state = match score {
+            Some(_) => EntryState::Judged,
+            None => EntryState::Failed,
+        };
+        let mut change = self.writing().await?;
+        let ended = sqlx::query(
+            "UPDATE entries SET state = $4, outcome = $5, score = $6,
+                 counted = CASE WHEN $7 = 1 THEN 0 ELSE counted END
+             WHERE contest = $1 AND number = $2 AND attempt = $3
+                 AND state NOT IN ('judged', 'failed')",
+        )
+        .bind(id.0)
+        .bind(signed(entry.number)?)
+        .bind(i64::from(entry.attempt))
+        .bind(state.word())
+        .bind(outcome.to_string())
+        .bind(score)
+        .bind(i64::from(score.is_none()))
+        .execute(&mut *change)
+        .await?;
+        change.commit().await?;
+        Ok(ended.rows_affected() > 0)
+    }
+
+    /// Lets an entry wait again after a failure of our own. False where another attempt has it, or it
+    /// has ended before.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn put_back(
+        &self,
+        id: ContestId,
+        entry: &Entry,
+        outcome: &Value,
+    ) -> Result<bool, StoreError> {
+        let mut change = self.writing().await?;
+        let back = sqlx::query(
+            "UPDATE entries SET state = 'received', outcome = $4
+             WHERE contest = $1 AND number = $2 AND attempt = $3
+                 AND state NOT IN ('judged', 'failed')",
+        )
+        .bind(id.0)
+        .bind(signed(entry.number)?)
+        .bind(i64::from(entry.attempt))
+        .bind(outcome.to_string())
+        .execute(&mut *change)
+        .await?;
+        change.commit().await?;
+        Ok(back.rows_affected() > 0)
+    }
+
+    /// Lets an entry be judged anew, from its beginning. Its old exam stays under its number.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`]; the database fails.
+    pub async fn rejudge(&self, id: ContestId, number: u64, by: By<'_>) -> Result<(), StoreError> {
+        let mut change = self.writing().await?;
+        self.lock_contest(&mut change, id).await?;
+        let again = sqlx::query(
+            "UPDATE entries SET state = 'received', outcome = NULL, score = NULL, spec = NULL,
+                 attempt = attempt + 1 WHERE contest = $1 AND number = $2",
+        )
+        .bind(id.0)
+        .bind(signed(number)?)
+        .execute(&mut *change)
+        .await?;
+        if again.rows_affected() == 0 {
+            return missing("entry", &number);
+        }
+        let what = format!("entry {number} is judged anew");
+        self.log(&mut change, id, by, &what).await?;
+        change.commit().await
+    }
+
+    /// Inserts a tournament of a contest, to be played.
+    pub(super) async fn insert_run(
+        &self,
+        change: &mut Transaction,
+        id: ContestId,
+        entry: Option<u64>,
+        run: &NewContestRun,
+    ) -> Result<TournamentId, StoreError> {
+        let tournament = self
+            .insert_tournament(change, &run.tournament.created())
+            .await?;
+        sqlx::query("UPDATE tournaments SET wish = 'play', priority = $2 WHERE id = $1")
+            .bind(tournament.0)
+            .bind(run.priority)
+            .execute(&mut **change)
+            .await?;
+        sqlx::query(
+            "INSERT INTO contest_runs (tournament, contest, kind, entry, part)
+             VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(tournament.0)
+        .bind(id.0)
+        .bind(run.kind.word())
+        .bind(entry.map(signed).transpose()?)
+        .bind(i64::from(run.part))
+        .execute(&mut **change)
+        .await?;
+        Ok(tournament)
+    }
+}
+
+fn entry(row: &AnyRow) -> Result<Entry, StoreError> {
+    let word: &str = row.try_get("state")?;
+    let state = EntryState::ALL.into_iter().find(|one| one.word() == word);
+    let outcome: Option<&str> = row.try_get("outcome")?;
+    let read =
+        |text| serde_json::from_str(text).map_err(|_| damaged("what came of an entry", &text));
+    Ok(Entry {
+        number: number(row, "number")?,
+        contestant: number(row, "contestant")?,
+        person: number(row, "person")?,
+        part: number(row, "part")?,
+        received_unix_ms: row.try_get("received_ms")?,
+        place: Place {
+            official: row.try_get::<i64, _>("official")? != 0,
+            counted: row.try_get::<i64, _>("counted")? != 0,
+        },
+        state: state.ok_or_else(|| damaged("the state of an entry", &word))?,
+        attempt: number(row, "attempt")?,
+        file: row.try_get("file")?,
+        hash: row.try_get("hash")?,
+        outcome: outcome.map(read).transpose()?,
+        spec: row.try_get("spec")?,
+        score: row.try_get("score")?,
+    })
+}

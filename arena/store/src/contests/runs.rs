@@ -1,0 +1,159 @@
+//! The tournaments that a contest plays.
+
+use serde::{Deserialize, Serialize};
+use sqlx::{Row as _, any::AnyRow};
+
+use super::ContestId;
+use crate::{
+    NewTournament, Store, StoreError, TournamentId, TournamentState,
+    sql::{damaged, number, signed},
+    tournament,
+};
+
+/// What a tournament is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContestRunKind {
+    /// A part of the exam of one entry.
+    Exam,
+    /// A round of the league: all valid entries that count.
+    League,
+    /// The final, on fresh deals.
+    Final,
+}
+
+impl ContestRunKind {
+    const ALL: [Self; 3] = [Self::Exam, Self::League, Self::Final];
+
+    /// The kind in a word, as in the database and in JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Exam => "exam",
+            Self::League => "league",
+            Self::Final => "final",
+        }
+    }
+}
+
+/// A tournament of a contest that is to be played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewContestRun {
+    /// What it is for.
+    pub kind: ContestRunKind,
+    /// The part of the exam, or the number of the league's round.
+    pub part: u32,
+    /// Tournaments of a higher priority are played first.
+    pub priority: i64,
+    /// The tournament.
+    pub tournament: NewTournament,
+}
+
+/// A tournament of a contest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContestRun {
+    /// Its number.
+    pub tournament: TournamentId,
+    /// Its name.
+    pub name: String,
+    /// Its state.
+    pub state: TournamentState,
+    /// What it is for.
+    pub kind: ContestRunKind,
+    /// The entry that is examined.
+    pub entry: Option<u64>,
+    /// The part of the exam, or the number of the league's round.
+    pub part: u32,
+    /// When it was made, in milliseconds since 1970.
+    pub created_unix_ms: i64,
+}
+
+impl Store {
+    /// Creates a tournament of a contest that is none of an exam, to be played. None where there is
+    /// one of this kind and part already.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Exists`]; the database fails.
+    pub async fn begin_contest_run(
+        &self,
+        id: ContestId,
+        run: &NewContestRun,
+    ) -> Result<Option<TournamentId>, StoreError> {
+        let mut change = self.writing().await?;
+        self.lock_contest(&mut change, id).await?;
+        let known = sqlx::query(
+            "SELECT 1 FROM contest_runs WHERE contest = $1 AND kind = $2 AND part = $3
+                 AND entry IS NULL",
+        )
+        .bind(id.0)
+        .bind(run.kind.word())
+        .bind(i64::from(run.part))
+        .fetch_optional(&mut *change)
+        .await?;
+        if known.is_some() {
+            return Ok(None);
+        }
+        let tournament = self.insert_run(&mut change, id, None, run).await?;
+        change.commit().await?;
+        Ok(Some(tournament))
+    }
+
+    /// The tournaments of a contest, in the order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn contest_runs(&self, id: ContestId) -> Result<Vec<ContestRun>, StoreError> {
+        self.runs("WHERE contest = $1 AND $2 = -1", id, -1).await
+    }
+
+    /// The tournaments of an entry, with those of exams that were judged before.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn runs_of_entry(
+        &self,
+        id: ContestId,
+        entry: u64,
+    ) -> Result<Vec<ContestRun>, StoreError> {
+        self.runs("WHERE contest = $1 AND entry = $2", id, signed(entry)?)
+            .await
+    }
+
+    async fn runs(
+        &self,
+        filter: &str,
+        id: ContestId,
+        entry: i64,
+    ) -> Result<Vec<ContestRun>, StoreError> {
+        let select = format!(
+            "SELECT tournament, kind, entry, part, name, state, created_ms FROM contest_runs
+             JOIN tournaments ON id = tournament {filter} ORDER BY tournament"
+        );
+        let rows = sqlx::query(sqlx::AssertSqlSafe(select))
+            .bind(id.0)
+            .bind(entry)
+            .fetch_all(&mut self.reader().await?)
+            .await?;
+        rows.iter().map(run).collect()
+    }
+}
+
+fn run(row: &AnyRow) -> Result<ContestRun, StoreError> {
+    let word: &str = row.try_get("kind")?;
+    let kind = ContestRunKind::ALL
+        .into_iter()
+        .find(|one| one.word() == word);
+    let entry: Option<i64> = row.try_get("entry")?;
+    Ok(ContestRun {
+        tournament: TournamentId(row.try_get("tournament")?),
+        name: row.try_get("name")?,
+        state: tournament::state(row)?,
+        kind: kind.ok_or_else(|| damaged("what a tournament of a contest is for", &word))?,
+        entry: entry.map(i64::cast_unsigned),
+        part: number(row, "part")?,
+        created_unix_ms: row.try_get("created_ms")?,
+    })
+}
