@@ -80,7 +80,14 @@ impl Standing {
     #[must_use]
     pub fn board(&self, viewer: Viewer) -> Board {
         let (contestants, people) = (&self.contestants, &self.people);
-        Board::new(&self.rules, self.phase, contestants, people, &self.entries, viewer)
+        Board::new(
+            &self.rules,
+            self.phase,
+            contestants,
+            people,
+            &self.entries,
+            viewer,
+        )
     }
 
     /// The person of this number.
@@ -148,7 +155,11 @@ pub async fn hand_in(
     let Some(contestant) = person.contestant else {
         return invalid("only contestants hand in");
     };
-    if file.is_empty() || file.len() > LONGEST_FILE || file.contains('/') || !file.chars().all(is_printable) {
+    if file.is_empty()
+        || file.len() > LONGEST_FILE
+        || file.contains('/')
+        || !file.chars().all(is_printable)
+    {
         return invalid(format!(
             "expected the name of a file, of 1 to {LONGEST_FILE} bytes, found \"{}\"",
             printable(file)

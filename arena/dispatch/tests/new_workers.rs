@@ -9,7 +9,7 @@ use arena_dispatch::{
 use arena_proto::arena::v1::{
     self as proto, attend_request::Message, dispatch_client::DispatchClient, lease_reply::Reply,
 };
-use arena_store::{NewEntrant, Store, Wish};
+use arena_store::{NewEntrant, QueuedTournament, Store, Wish};
 use arena_tournament::{Definition, Observer, Plan, Silent};
 use futures_util::StreamExt as _;
 use referee_bots::Schemes;
@@ -41,7 +41,7 @@ async fn arena() -> Channel {
     let new = new.unwrap();
     let id = store.create(&new).await.unwrap().id;
     store.set_wish(id, Some(Wish::Play)).await.unwrap();
-    let observer = Box::new(|_: &str, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
+    let observer = Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
     let options = TournamentOptions::default();
     let tournaments = Tournaments::new(store, Schemes::with(vec![]), options, observer);
     let options = ServiceOptions {

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use arena_dispatch::{TournamentOptions, Tournaments};
-use arena_store::{NewEntrant, NewTournament, Store, Wish};
+use arena_store::{NewEntrant, NewTournament, QueuedTournament, Store, Wish};
 use arena_tournament::{Definition, Isolation, Observer, OnKubernetes, Plan, Silent};
 use referee_bots::Schemes;
 use referee_core::Root;
@@ -44,7 +44,7 @@ async fn played<T>(
         lease: LEASE,
         ..TournamentOptions::default()
     };
-    let observer = Box::new(|_: &str, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
+    let observer = Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
     let tournaments = Tournaments::new(store.clone(), Schemes::with(vec![]), options, observer);
     let stop = CancellationToken::new();
     let done = async {

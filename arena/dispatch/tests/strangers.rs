@@ -7,7 +7,7 @@ use arena_dispatch::{
     Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, WorkerAccess, serve,
 };
 use arena_proto::arena::v1 as proto;
-use arena_store::{Store, WorkerRow};
+use arena_store::{QueuedTournament, Store, WorkerRow};
 use arena_tournament::{Observer, Plan, Silent};
 use futures_util::StreamExt as _;
 use referee_bots::Schemes;
@@ -25,7 +25,7 @@ const AMPLE: Duration = Duration::from_secs(30);
 /// An arena that nobody but the workers of its store may join.
 async fn arena() -> (SocketAddr, Store) {
     let store = Store::open_in_memory().await.unwrap();
-    let observer = Box::new(|_: &str, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
+    let observer = Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
     let options = TournamentOptions::default();
     let tournaments = Tournaments::new(store.clone(), Schemes::with(vec![]), options, observer);
     let options = ServiceOptions {

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
 
 mod adviser;
+mod contest;
 mod declared;
 mod export;
 mod health;

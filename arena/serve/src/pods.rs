@@ -159,7 +159,7 @@ fn tournament(told: &WithPods) -> Option<PodTournament> {
 mod tests {
     use arena_dispatch::TournamentOptions;
 
-    use arena_store::{NewEntrant, NewTournament, Wish};
+    use arena_store::{NewEntrant, NewTournament, QueuedTournament, Wish};
     use arena_tournament::{Definition, Observer, Plan, Silent};
     use referee_bots::Schemes;
     use referee_core::Root;
@@ -224,7 +224,7 @@ mod tests {
         let store = Store::open_in_memory().await.unwrap();
         let id = store.create(&cup()).await.unwrap().id;
         store.set_wish(id, Some(Wish::Play)).await.unwrap();
-        let observer = Box::new(|_: &str, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
+        let observer = Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
         let options = TournamentOptions::default();
         let tournaments = Tournaments::new(store, Schemes::with(vec![]), options, observer);
         let stop = CancellationToken::new();

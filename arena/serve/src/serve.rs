@@ -34,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 
 use crate::{
+    contest,
     declared::Declared,
     health::{self, Health},
     page::{self, Page},
@@ -91,6 +92,7 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
         None => None,
     };
     let declared = declared(args, &store, cluster.as_ref())?;
+    let judge = contest::judge(args, &store)?;
     let cluster = match cluster {
         Some((client, settings)) => {
             Some(pods::controller(client, settings, tournaments.clone(), turns).await?)
@@ -171,7 +173,13 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
             declared.run(&end).await;
         }
     };
-    let (worked, served, (), ()) = tokio::join!(playing, serving, having_pods, reading_files);
+    let judging = async {
+        if let Some(judge) = &judge {
+            judge.run(&end).await;
+        }
+    };
+    let (worked, served, (), (), ()) =
+        tokio::join!(playing, serving, having_pods, reading_files, judging);
     if let Some(workers) = local {
         workers.close().await;
     }
@@ -179,7 +187,7 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
         let ended = tokio::task::spawn_blocking(|| page.join()).await?;
         ended.map_err(|_| anyhow::anyhow!("the page's thread has panicked"))??;
     }
-    drop((tournaments, declared));
+    drop((tournaments, declared, judge));
     store.close().await;
     worked?;
     served.context("could not serve")?;

@@ -254,7 +254,11 @@ impl Opened {
     }
 
     fn entry(&self, number: u64) -> anyhow::Result<&Entry> {
-        let found = self.standing.entries.iter().find(|one| one.number == number);
+        let found = self
+            .standing
+            .entries
+            .iter()
+            .find(|one| one.number == number);
         match found {
             Some(entry) => Ok(entry),
             None => usage(format!(
@@ -379,7 +383,10 @@ impl Named {
             let whose = whose.filter(|one| one.number == entry.contestant);
             [
                 entry.number.to_string(),
-                whose.map(|one| printable(&one.pseudonym)).next().unwrap_or_default(),
+                whose
+                    .map(|one| printable(&one.pseudonym))
+                    .next()
+                    .unwrap_or_default(),
                 match entry.part {
                     0 => String::new(),
                     part => part.to_string(),
@@ -425,7 +432,14 @@ impl Named {
             ]
         });
         let header = [
-            "person", "name", "role", "id", "group", "contestant", "pseudonym", "token",
+            "person",
+            "name",
+            "role",
+            "id",
+            "group",
+            "contestant",
+            "pseudonym",
+            "token",
         ];
         report::plain_table(&header, rows)?;
         opened.store.close().await;
@@ -455,7 +469,10 @@ impl Named {
         let id = standing.contest.id;
         told(opened.store.publish_contest(id, opened.by()).await)?;
         let root = standing.contest.final_root.reveal();
-        let line = format!("{} is published; the root of the final is {root}", self.contest);
+        let line = format!(
+            "{} is published; the root of the final is {root}",
+            self.contest
+        );
         opened.close(&line).await
     }
 
@@ -538,14 +555,21 @@ impl NewToken {
         let id = opened.standing.contest.id;
         let Some(file) = &self.token_file else {
             told(opened.store.set_token(id, person, None, opened.by()).await)?;
-            return opened.close(&format!("person {person} can't log in any more")).await;
+            return opened
+                .close(&format!("person {person} can't log in any more"))
+                .await;
         };
         let token = Token::generate()?;
         if let Err(error) = token.write_new(file) {
             return usage(error.to_string());
         }
         let hash = token.hash().to_string();
-        told(opened.store.set_token(id, person, Some(&hash), opened.by()).await)?;
+        told(
+            opened
+                .store
+                .set_token(id, person, Some(&hash), opened.by())
+                .await,
+        )?;
         let line = format!(
             "person {person} logs in with the token in {}; the old one is not valid any more",
             file.display()
@@ -558,8 +582,15 @@ impl OfPerson {
     async fn forget(self) -> anyhow::Result<End> {
         let opened = Opened::new(&self.store, &self.contest).await?;
         let id = opened.standing.contest.id;
-        told(opened.store.forget_person(id, self.person, opened.by()).await)?;
-        opened.close(&format!("person {} is forgotten", self.person)).await
+        told(
+            opened
+                .store
+                .forget_person(id, self.person, opened.by())
+                .await,
+        )?;
+        opened
+            .close(&format!("person {} is forgotten", self.person))
+            .await
     }
 }
 
@@ -569,13 +600,11 @@ impl Submit {
         let standing = &opened.standing;
         let person = told(standing.person(self.person))?;
         let bytes = std::fs::read(&self.file);
-        let bytes =
-            bytes.or_else(|error| usage(format!("{}: {error}", self.file.display())))?;
+        let bytes = bytes.or_else(|error| usage(format!("{}: {error}", self.file.display())))?;
         let part = self.group.unwrap_or(0);
         let (store, contest) = (&opened.store, &standing.contest);
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
-        let taken =
-            arena_contest::hand_in(store, contest, person, part, &file, &bytes, opened.now);
+        let taken = arena_contest::hand_in(store, contest, person, part, &file, &bytes, opened.now);
         match told(taken.await)? {
             Err(refused) => usage(refused.to_string()),
             Ok(entry) => {
@@ -600,14 +629,18 @@ impl OfEntry {
         let opened = Opened::new(&self.store, &self.contest).await?;
         let entry = opened.entry(self.entry)?;
         let standing = &opened.standing;
-        let outcome = standing.outcome(entry, Viewer::Organiser).unwrap_or_default();
+        let outcome = standing
+            .outcome(entry, Viewer::Organiser)
+            .unwrap_or_default();
         report::heading(&format!(
             "entry {}: {}, {}",
             entry.number,
             entry.state.word(),
             result(standing, entry)
         ))?;
-        let EntryOutcome { log, fault, games, .. } = outcome;
+        let EntryOutcome {
+            log, fault, games, ..
+        } = outcome;
         if let Some(Fault { words, .. }) = fault {
             report::line(&printable(&words))?;
         }
@@ -652,12 +685,19 @@ impl Sources {
     async fn run(self) -> anyhow::Result<End> {
         let opened = Opened::new(&self.store, &self.contest).await?;
         let entry = opened.entry(self.entry)?.number;
-        let upload = opened.store.upload(opened.standing.contest.id, entry).await?;
+        let upload = opened
+            .store
+            .upload(opened.standing.contest.id, entry)
+            .await?;
         let Some(bytes) = upload else {
-            return usage(format!("entry {entry}: the person who handed it in was forgotten"));
+            return usage(format!(
+                "entry {entry}: the person who handed it in was forgotten"
+            ));
         };
         new_file(&self.out)?.write_all(&bytes)?;
-        opened.close(&format!("{}: {} bytes", self.out.display(), bytes.len())).await
+        opened
+            .close(&format!("{}: {} bytes", self.out.display(), bytes.len()))
+            .await
     }
 }
 
@@ -684,7 +724,8 @@ fn show_board(board: &Board) -> anyhow::Result<()> {
     header.extend(["total".to_owned(), "entries".to_owned()]);
     let rows = board.rows.iter().map(|row| {
         let mut cells = vec![
-            row.rank.map_or_else(|| "out".to_owned(), |rank| rank.to_string()),
+            row.rank
+                .map_or_else(|| "out".to_owned(), |rank| rank.to_string()),
             printable(&row.name),
         ];
         cells.extend(row.points.iter().map(number));
@@ -704,10 +745,16 @@ impl Extend {
             None => None,
         };
         let id = opened.standing.contest.id;
-        let set = opened.store.set_until(id, self.contestant, until, opened.by());
+        let set = opened
+            .store
+            .set_until(id, self.contestant, until, opened.by());
         told(set.await)?;
         let at = until.unwrap_or(rules.closes_unix_ms);
-        let line = format!("contestant {} may hand in until {}", self.contestant, rules.shown(at));
+        let line = format!(
+            "contestant {} may hand in until {}",
+            self.contestant,
+            rules.shown(at)
+        );
         opened.close(&line).await
     }
 }
@@ -717,7 +764,9 @@ impl Disqualify {
         let opened = Opened::new(&self.store, &self.contest).await?;
         let id = opened.standing.contest.id;
         let reason = self.reason.as_deref();
-        let set = opened.store.disqualify(id, self.contestant, reason, opened.by());
+        let set = opened
+            .store
+            .disqualify(id, self.contestant, reason, opened.by());
         told(set.await)?;
         let line = match reason {
             Some(_) => format!("contestant {} is out", self.contestant),
@@ -729,7 +778,9 @@ impl Disqualify {
 
 /// What came of an entry, in few words.
 fn result(standing: &Standing, entry: &Entry) -> String {
-    let outcome = standing.outcome(entry, Viewer::Organiser).unwrap_or_default();
+    let outcome = standing
+        .outcome(entry, Viewer::Organiser)
+        .unwrap_or_default();
     match (outcome.fault, entry.score, outcome.passed) {
         (Some(fault), ..) => fault.verdict,
         (None, Some(score), Some((passed, of))) => {

@@ -50,7 +50,9 @@ fn person(name: &str, team: Option<&str>) -> NewPerson {
 /// A contest of Ann.
 async fn of_ann(store: &Store) -> Contest {
     let contest = contest(store).await;
-    let added = store.add_people(contest.id, &[person("Ann", None)], BY).await;
+    let added = store
+        .add_people(contest.id, &[person("Ann", None)], BY)
+        .await;
     assert_eq!(added.unwrap(), [1]);
     contest
 }
@@ -71,7 +73,11 @@ async fn hand_in(store: &Store, contest: &Contest, most: usize) -> Result<Entry,
     };
     let decide = |_: &_, before: &[Entry]| {
         let counted = before.iter().filter(|entry| entry.place.counted).count();
-        if counted < most { Ok(place) } else { Err("no more") }
+        if counted < most {
+            Ok(place)
+        } else {
+            Err("no more")
+        }
     };
     store.hand_in(contest.id, &new, decide).await.unwrap()
 }
@@ -82,7 +88,10 @@ async fn two_at_once_take_one_place(home: &Home) {
     let (one, other) = (home.open().await, home.open().await);
     let mut taken = 0;
     for most in 1..=8 {
-        let both = tokio::join!(hand_in(&one, &contest, most), hand_in(&other, &contest, most));
+        let both = tokio::join!(
+            hand_in(&one, &contest, most),
+            hand_in(&other, &contest, most)
+        );
         let both = [both.0, both.1];
         assert_eq!(both.iter().filter(|one| one.is_ok()).count(), 1, "{both:?}");
         taken += 1;
@@ -90,12 +99,19 @@ async fn two_at_once_take_one_place(home: &Home) {
     }
     // The place of one that could not be built is free again, once.
     let first = store.entry(contest.id, 1).await.unwrap();
-    let first = store.take_entry(contest.id, 1, first.attempt).await.unwrap().unwrap();
+    let first = store
+        .take_entry(contest.id, 1, first.attempt)
+        .await
+        .unwrap()
+        .unwrap();
     for ends in [true, false] {
         let ended = store.end_entry(contest.id, &first, &json!({}), None).await;
         assert_eq!(ended.unwrap(), ends);
     }
-    assert_eq!(store.entry(contest.id, 1).await.unwrap().state, EntryState::Failed);
+    assert_eq!(
+        store.entry(contest.id, 1).await.unwrap().state,
+        EntryState::Failed
+    );
     assert!(hand_in(&store, &contest, 8).await.is_ok());
     assert_eq!(hand_in(&store, &contest, 8).await, Err("no more"));
     let upload = store.upload(contest.id, 9).await.unwrap();
@@ -107,19 +123,43 @@ async fn an_entry_is_judged_by_one_attempt(home: &Home) {
     let contest = of_ann(&store).await;
     let id = contest.id;
     let entry = hand_in(&store, &contest, 1).await.unwrap();
-    let first = store.take_entry(id, 1, entry.attempt).await.unwrap().unwrap();
+    let first = store
+        .take_entry(id, 1, entry.attempt)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((first.state, first.attempt), (EntryState::Building, 1));
     assert_eq!(store.take_entry(id, 1, entry.attempt).await.unwrap(), None);
     // Whoever comes after one that died takes it up, and the dead one is not heard any more.
     let second = store.take_entry(id, 1, 1).await.unwrap().unwrap();
     let outcome = json!({ "by": "first" });
-    assert!(!store.begin_exam(id, &first, "packed:1", &outcome, &[]).await.unwrap());
-    assert!(!store.end_entry(id, &first, &outcome, Some(10)).await.unwrap());
-    assert!(store.begin_exam(id, &second, "packed:2", &json!({}), &[]).await.unwrap());
+    assert!(
+        !store
+            .begin_exam(id, &first, "packed:1", &outcome, &[])
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .end_entry(id, &first, &outcome, Some(10))
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .begin_exam(id, &second, "packed:2", &json!({}), &[])
+            .await
+            .unwrap()
+    );
     assert_eq!(store.take_entry(id, 1, 2).await.unwrap(), None);
     let open = store.open_entries(id).await.unwrap();
     assert_eq!(open[0].state, EntryState::Playing);
-    assert!(store.end_entry(id, &second, &json!({ "by": "second" }), Some(55)).await.unwrap());
+    assert!(
+        store
+            .end_entry(id, &second, &json!({ "by": "second" }), Some(55))
+            .await
+            .unwrap()
+    );
     let judged = store.entry(id, 1).await.unwrap();
     assert_eq!((judged.state, judged.score), (EntryState::Judged, Some(55)));
     assert_eq!(judged.outcome, Some(json!({ "by": "second" })));
@@ -129,12 +169,19 @@ async fn an_entry_is_judged_by_one_attempt(home: &Home) {
 
     store.rejudge(id, 1, BY).await.unwrap();
     let again = store.entry(id, 1).await.unwrap();
-    assert_eq!((again.state, again.score, again.attempt), (EntryState::Received, None, 3));
+    assert_eq!(
+        (again.state, again.score, again.attempt),
+        (EntryState::Received, None, 3)
+    );
     let log = store.contest_log(id).await.unwrap();
     let said: Vec<_> = log.iter().map(|line| (line.number, &*line.what)).collect();
     assert_eq!(
         said,
-        [(1, "created"), (2, "added 1 people"), (3, "entry 1 is judged anew")]
+        [
+            (1, "created"),
+            (2, "added 1 people"),
+            (3, "entry 1 is judged anew")
+        ]
     );
 }
 
@@ -157,28 +204,54 @@ async fn an_exam_begins_with_all_of_its_tournaments_or_none(home: &Home) {
     let exam = ContestRunKind::Exam;
     // The second name is taken.
     let runs = [run("spring.e1.1.1", 1, exam), run("cup", 2, exam)];
-    let error = store.begin_exam(id, &entry, "packed:1", &json!({}), &runs).await.unwrap_err();
+    let error = store
+        .begin_exam(id, &entry, "packed:1", &json!({}), &runs)
+        .await
+        .unwrap_err();
     assert!(matches!(error, StoreError::Exists { .. }), "{error}");
-    assert_eq!(store.entry(id, 1).await.unwrap().state, EntryState::Building);
+    assert_eq!(
+        store.entry(id, 1).await.unwrap().state,
+        EntryState::Building
+    );
     assert_eq!(store.contest_runs(id).await.unwrap(), []);
     let runs = [run("spring.e1.1.1", 1, exam), run("spring.e1.1.2", 2, exam)];
-    assert!(store.begin_exam(id, &entry, "packed:1", &json!({}), &runs).await.unwrap());
+    assert!(
+        store
+            .begin_exam(id, &entry, "packed:1", &json!({}), &runs)
+            .await
+            .unwrap()
+    );
     let begun = store.runs_of_entry(id, 1).await.unwrap();
-    let parts: Vec<_> = begun.iter().map(|run| (run.part, run.entry, run.kind)).collect();
+    let parts: Vec<_> = begun
+        .iter()
+        .map(|run| (run.part, run.entry, run.kind))
+        .collect();
     assert_eq!(parts, [(1, Some(1), exam), (2, Some(1), exam)]);
     // They are played, and in no list.
     let queue = store.queue().await.unwrap();
-    let queued: Vec<_> = queue.iter().map(|one| (&*one.name, one.wish, one.contest)).collect();
+    let queued: Vec<_> = queue
+        .iter()
+        .map(|one| (&*one.name, one.wish, one.contest))
+        .collect();
     let of = Some(id);
     assert_eq!(
         queued,
-        [("spring.e1.1.1", Wish::Play, of), ("spring.e1.1.2", Wish::Play, of)]
+        [
+            ("spring.e1.1.1", Wish::Play, of),
+            ("spring.e1.1.2", Wish::Play, of)
+        ]
     );
     let listed = store.tournaments().await.unwrap();
-    assert_eq!(listed.iter().map(|one| &*one.name).collect::<Vec<_>>(), ["cup"]);
+    assert_eq!(
+        listed.iter().map(|one| &*one.name).collect::<Vec<_>>(),
+        ["cup"]
+    );
     let one = store.tournament("spring.e1.1.1").await.unwrap().unwrap();
     assert_eq!(one.contest, of);
-    assert_eq!(store.tournament("cup").await.unwrap().unwrap().contest, None);
+    assert_eq!(
+        store.tournament("cup").await.unwrap().unwrap().contest,
+        None
+    );
 }
 
 async fn a_round_begins_once(home: &Home) {
@@ -187,7 +260,10 @@ async fn a_round_begins_once(home: &Home) {
     let league = ContestRunKind::League;
     for (round, begins) in [(1, true), (1, false), (2, true)] {
         let name = format!("spring.league.{round}.{begins}");
-        let begun = store.begin_contest_run(id, &run(&name, round, league)).await.unwrap();
+        let begun = store
+            .begin_contest_run(id, &run(&name, round, league))
+            .await
+            .unwrap();
         assert_eq!(begun.is_some(), begins);
     }
     assert_eq!(store.contest_runs(id).await.unwrap().len(), 2);
@@ -205,15 +281,27 @@ async fn those_of_a_team_are_one_contestant(home: &Home) {
             ..person("Tess", None)
         },
     ];
-    assert_eq!(store.add_people(id, &people, BY).await.unwrap(), [1, 2, 3, 4]);
+    assert_eq!(
+        store.add_people(id, &people, BY).await.unwrap(),
+        [1, 2, 3, 4]
+    );
     let late = [person("Di", Some("Red"))];
     assert_eq!(store.add_people(id, &late, BY).await.unwrap(), [5]);
     let people = store.people(id).await.unwrap();
     let of: Vec<_> = people.iter().map(|person| person.contestant).collect();
     assert_eq!(of, [Some(1), Some(2), Some(1), None, Some(1)]);
     // All or nobody.
-    for twice in [person("Bo", None), NewPerson { external_id: None, ..person("Bo", None) }] {
-        let error = store.add_people(id, &[person("Ed", None), twice], BY).await.unwrap_err();
+    for twice in [
+        person("Bo", None),
+        NewPerson {
+            external_id: None,
+            ..person("Bo", None)
+        },
+    ] {
+        let error = store
+            .add_people(id, &[person("Ed", None), twice], BY)
+            .await
+            .unwrap_err();
         assert!(matches!(error, StoreError::Exists { .. }), "{error}");
         assert_eq!(store.people(id).await.unwrap().len(), 5);
         assert_eq!(store.contestants(id).await.unwrap().len(), 2);
@@ -249,11 +337,20 @@ async fn a_person_is_forgotten_and_the_results_stay(home: &Home) {
     let id = contest.id;
     hand_in(&store, &contest, 1).await.unwrap();
     let entry = store.take_entry(id, 1, 0).await.unwrap().unwrap();
-    store.end_entry(id, &entry, &json!({}), Some(70)).await.unwrap();
+    store
+        .end_entry(id, &entry, &json!({}), Some(70))
+        .await
+        .unwrap();
     store.forget_person(id, 1, BY).await.unwrap();
     let person = &store.people(id).await.unwrap()[0];
-    assert_eq!((&person.name, &person.external_id, &person.token_hash), (&None, &None, &None));
-    assert_eq!(store.contestants(id).await.unwrap()[0].pseudonym, "contestant 1");
+    assert_eq!(
+        (&person.name, &person.external_id, &person.token_hash),
+        (&None, &None, &None)
+    );
+    assert_eq!(
+        store.contestants(id).await.unwrap()[0].pseudonym,
+        "contestant 1"
+    );
     assert_eq!(store.upload(id, 1).await.unwrap(), None);
     assert_eq!(store.entry(id, 1).await.unwrap().score, Some(70));
     assert!(store.forget_person(id, 8, BY).await.is_err());
