@@ -38,8 +38,8 @@ const (
 	longestPause = 2 * time.Second
 	// backWithin is how long to try to come back to a game; the arena waits for less.
 	backWithin = 35 * time.Second
-	// afterGame is how long the last messages of a game may take.
-	afterGame = 5 * time.Second
+	// lastMessages is how long the last messages of a game, and of a control stream, may take.
+	lastMessages = 5 * time.Second
 )
 
 var (
@@ -212,6 +212,8 @@ func (a *arena) attend(stop context.Context) (broken string, err error) {
 		case <-stop.Done():
 			stream.Send(&arenav1.FromBot{Message: &arenav1.FromBot_Drain{Drain: &arenav1.Drain{}}})
 			a.finish()
+			stream.CloseSend()
+			isHeardOut(heard)
 			return "", nil
 		case <-silence.C:
 			return "nothing is heard of it", nil
@@ -354,7 +356,7 @@ func (a *arena) play(key []byte, serve func(grpc.ServerStream) error) {
 	}
 	// The bot hears that there is no further call. Nobody needs an answer that it may still give.
 	close(s.calls)
-	late := time.After(afterGame)
+	late := time.After(lastMessages)
 	for {
 		select {
 		case <-s.answers:
@@ -463,8 +465,8 @@ func (s *seat) sit(header context.Context, client arenav1.LobbyClient) bool {
 
 // isHeardOut waits for the end of a stream whose side that is ours has ended: who drops a stream may
 // lose its last message.
-func isHeardOut(heard <-chan received[arenav1.ToSeat]) bool {
-	late := time.After(afterGame)
+func isHeardOut[C any](heard <-chan received[C]) bool {
+	late := time.After(lastMessages)
 	for {
 		select {
 		case got := <-heard:

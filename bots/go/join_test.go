@@ -37,7 +37,8 @@ var silence = errors.New("no further ping")
 type side[F, T any] struct {
 	t             *testing.T
 	authorization []string
-	heard         chan *F
+	// heard is closed where the bot ends its side, and not where it drops the stream.
+	heard chan *F
 	// tell has messages, silence, or the error that ends the stream.
 	tell chan any
 }
@@ -50,9 +51,11 @@ func conduct[F, T any](
 	s := side[F, T]{t, header["authorization"], make(chan *F, 1024), make(chan any, 16)}
 	to <- s
 	go func() {
-		defer close(s.heard)
 		for {
 			message, err := stream.Recv()
+			if err == io.EOF {
+				close(s.heard)
+			}
 			if err != nil {
 				return
 			}
@@ -248,6 +251,11 @@ func playsByInvitation(t *testing.T, l *lobby, p process) {
 	}
 	tell(s, overCall("four in a row"))
 	s.tell <- io.EOF
+	// It ends its side, and waits for the end of ours.
+	if message := await(t, c.heard); message != nil {
+		t.Errorf("%v: expected the end of its side", message)
+	}
+	c.tell <- io.EOF
 	p.end()
 }
 

@@ -288,6 +288,10 @@ async fn a_bot_that_drains_is_invited_no_more_and_ends_its_game() {
     seat.up.send(FromSeat { message }).unwrap();
     let heard = timeout(AMPLE, game.answers.message()).await.unwrap();
     assert_eq!(heard.unwrap(), Some(answer()));
+    // It ends its side of the control stream, and waits for the arena to do the same.
+    let (up, _) = mpsc::unbounded_channel();
+    drop(std::mem::replace(&mut control.up, up));
+    assert_eq!(control.next().await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -98,7 +98,6 @@ public:
         closing_ = true;
         if (unsent_.empty() && !broken_) this->StartWritesDone();
     }
-    bool all_sent() const { return unsent_.empty() || broken_; }
 
     grpc::ClientContext context;
     std::deque<Heard> heard;
@@ -264,11 +263,13 @@ std::string Lobby::stay() {
         if (stopped_) {
             reply.mutable_drain();
             stream.send(reply);
-            changed_.wait_for(lock, LAST_MESSAGES, [&] { return stream.all_sent(); });
             // Games come back to it until they are over.
             lock.unlock();
             finish();
             lock.lock();
+            stream.close();
+            // Who drops a stream may lose its last message.
+            changed_.wait_for(lock, LAST_MESSAGES, [&] { return stream.ended; });
             return "it was stopped";
         }
         if (stream.heard.empty()) break;

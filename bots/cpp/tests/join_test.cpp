@@ -27,7 +27,8 @@ class Streams {
 public:
     class Stream {
     public:
-        explicit Stream(grpc::ServerReaderWriter<Told, Heard>& stream) : stream_(stream) {}
+        Stream(grpc::ServerContext& context, grpc::ServerReaderWriter<Told, Heard>& stream)
+            : context_(context), stream_(stream) {}
         Heard hear() {
             Heard message;
             EXPECT_TRUE(stream_.Read(&message)) << "no message";
@@ -39,17 +40,20 @@ public:
             Heard message;
             return !stream_.Read(&message);
         }
+        // The bot has ended its side, and waits for the end of ours.
+        bool is_half_closed() { return is_closed() && !context_.IsCancelled(); }
 
+        grpc::ServerContext& context_;
         grpc::ServerReaderWriter<Told, Heard>& stream_;
         bool over = false;
         grpc::Status status;
     };
 
     // Holds a stream until the test ends it.
-    grpc::Status hold(grpc::ServerReaderWriter<Told, Heard>& stream) {
+    grpc::Status hold(grpc::ServerContext& context, grpc::ServerReaderWriter<Told, Heard>& stream) {
         std::unique_lock lock(mutex_);
         if (closed_) return {StatusCode::UNAVAILABLE, "the test is over"};
-        const auto held = std::make_shared<Stream>(stream);
+        const auto held = std::make_shared<Stream>(context, stream);
         new_.push_back(held);
         changed_.notify_all();
         changed_.wait(lock, [&] { return held->over || closed_; });
@@ -141,6 +145,15 @@ protected:
         control.tell(message);
     }
 
+    // The bot leaves in order.
+    template <class Stream>
+    void leaves(Stream& control, Process& bot) {
+        EXPECT_TRUE(control.hear().has_drain());
+        EXPECT_TRUE(control.is_half_closed());
+        bots_.end(control);
+        EXPECT_EQ(bot.exit_code(), 0);
+    }
+
     template <class Stream>
     static void tell(Stream& seat, const c4::ConnectFourCall& call) {
         ToSeat message;
@@ -165,11 +178,11 @@ protected:
 private:
     grpc::Status Attend(grpc::ServerContext* context,
                         grpc::ServerReaderWriter<ToBot, FromBot>* stream) override {
-        return is_known(*context) ? bots_.hold(*stream) : UNKNOWN;
+        return is_known(*context) ? bots_.hold(*context, *stream) : UNKNOWN;
     }
     grpc::Status Play(grpc::ServerContext* context,
                       grpc::ServerReaderWriter<ToSeat, FromSeat>* stream) override {
-        return is_known(*context) ? seats_.hold(*stream) : UNKNOWN;
+        return is_known(*context) ? seats_.hold(*context, *stream) : UNKNOWN;
     }
     static bool is_known(const grpc::ServerContext& context) {
         const auto found = context.client_metadata().find("authorization");
@@ -207,8 +220,7 @@ TEST_F(Join, a_bot_joins_and_plays) {
     EXPECT_EQ(bot.lines(2), (std::vector<std::string>{"game_over four in a row", "dropped a"}));
     // An orderly stop.
     bot.signal(SIGTERM);
-    EXPECT_TRUE(control->hear().has_drain());
-    EXPECT_EQ(bot.exit_code(), 0);
+    leaves(*control, bot);
 }
 
 TEST_F(Join, a_bot_that_was_cut_off_comes_back_to_its_game) {
@@ -251,7 +263,7 @@ TEST_F(Join, what_a_bot_throws_ends_its_game) {
     const auto failure = seat->hear().failure();
     EXPECT_EQ(failure.code(), static_cast<unsigned>(StatusCode::INTERNAL));
     EXPECT_EQ(failure.message(), "exception in get_point: std::out_of_range: no column has room");
-    EXPECT_TRUE(seat->is_closed());
+    EXPECT_TRUE(seat->is_half_closed());
     seats_.end(*seat);
 }
 
@@ -275,7 +287,7 @@ TEST_F(Join, a_bot_stops_though_a_callback_never_returns) {
     tell(*seat, get_point(1));
     EXPECT_EQ(bot.lines(2), (std::vector<std::string>{"made spin seat 1", "thinking spin"}));
     bot.signal(SIGTERM);
-    EXPECT_EQ(bot.exit_code(), 0);
+    leaves(*control, bot);
 }
 
 TEST_F(Join, a_bot_dials_again_where_nothing_is_heard) {

@@ -44,8 +44,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// Longest time for coming back to a game. The arena waits for less.
 const BACK_WITHIN: Duration = Duration::from_secs(35);
-/// Longest time for the last messages of a game.
-const AFTER_GAME: Duration = Duration::from_secs(5);
+/// Longest time for the last messages of a game, and of a control stream.
+const LAST_MESSAGES: Duration = Duration::from_secs(5);
 /// The largest message of an arena, in bytes.
 const LARGEST_CALL: usize = 4 * 1024 * 1024;
 /// Number of bytes that wait at each end of a pipe in memory.
@@ -218,6 +218,8 @@ impl ArenaToJoin {
                     send(ToArena::Drain(Drain {}));
                     let _ = timeout(GRACE, games.end()).await;
                     games.tasks.shutdown().await;
+                    drop(up);
+                    hear_out(&mut down).await;
                     return Ended::Stopped;
                 }
                 message = timeout(SILENT, down.message()) => message,
@@ -380,7 +382,7 @@ impl Attending {
         }
         let Seat { calls, answers, .. } = seat;
         drop(calls);
-        let _ = timeout(AFTER_GAME, answers.for_each(|_| async {})).await;
+        let _ = timeout(LAST_MESSAGES, answers.for_each(|_| async {})).await;
     }
 
     /// A connection to the bot's own server.
@@ -462,12 +464,18 @@ impl<A: Stream<Item = Result<Bytes, Status>> + Unpin> Seat<A> {
                 }
             }
         }
-        // The bot has ended its game. Who drops a stream may lose its last message.
+        // The bot has ended its game.
         drop((up, sender));
-        let rest = async { while let Ok(Some(_)) = down.message().await {} };
-        let _ = timeout(AFTER_GAME, rest).await;
+        hear_out(&mut down).await;
         Sat::Over
     }
+}
+
+/// Waits for the end of a stream whose side that is ours has ended: who drops a stream may lose its
+/// last message.
+async fn hear_out<T>(down: &mut Streaming<T>) {
+    let rest = async { while let Ok(Some(_)) = down.message().await {} };
+    let _ = timeout(LAST_MESSAGES, rest).await;
 }
 
 /// Waits until the arena is reached by another connection.
@@ -493,4 +501,92 @@ fn is_last(status: &Status) -> bool {
                 | Code::Aborted
                 | Code::Unauthenticated
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_proto::arena::v1::{
+        Ping, ToBot,
+        lobby_server::{Lobby, LobbyServer},
+    };
+    use futures_util::FutureExt as _;
+    use tokio::{net::TcpListener, sync::oneshot};
+    use tokio_stream::wrappers::TcpListenerStream;
+    use tonic::{Response, service::Routes, transport::Server};
+
+    use super::*;
+
+    const SERVICE: &str = "games.othello.v1.OthelloBot";
+    /// When the test gives up waiting.
+    const AMPLE: Duration = Duration::from_secs(20);
+
+    type Replies<T> = UnboundedReceiverStream<Result<T, Status>>;
+
+    /// Both sides of a control stream.
+    type Control = (
+        Streaming<FromBot>,
+        mpsc::UnboundedSender<Result<ToBot, Status>>,
+    );
+
+    /// A lobby that gives its control streams to the test.
+    struct Given(mpsc::UnboundedSender<Control>);
+
+    #[tonic::async_trait]
+    impl Lobby for Given {
+        type AttendStream = Replies<ToBot>;
+        type PlayStream = Replies<ToSeat>;
+
+        async fn attend(
+            &self,
+            request: Request<Streaming<FromBot>>,
+        ) -> Result<Response<Self::AttendStream>, Status> {
+            let (down, replies) = mpsc::unbounded_channel();
+            self.0.send((request.into_inner(), down)).unwrap();
+            Ok(Response::new(UnboundedReceiverStream::new(replies)))
+        }
+
+        async fn play(
+            &self,
+            _: Request<Streaming<FromSeat>>,
+        ) -> Result<Response<Self::PlayStream>, Status> {
+            Err(Status::not_found("nobody is invited"))
+        }
+    }
+
+    /// The next message of a bot; none where it has ended its side.
+    async fn next(up: &mut Streaming<FromBot>) -> Option<ToArena> {
+        let message = timeout(AMPLE, up.message()).await.unwrap().unwrap();
+        message.and_then(|message| message.message)
+    }
+
+    #[tokio::test]
+    async fn a_bot_that_stops_waits_for_the_end_of_its_control_stream() {
+        let (controls, mut opened) = mpsc::unbounded_channel();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let lobby = Server::builder().add_service(LobbyServer::new(Given(controls)));
+        tokio::spawn(lobby.serve_with_incoming(TcpListenerStream::new(listener)));
+        let target: Target = format!("http://{address}").parse().unwrap();
+        let arena = ArenaToJoin {
+            bearer: Bearer::new(&Token::generate().unwrap(), &target, false).unwrap(),
+            target,
+            tls: None,
+        };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let stopped = stopped.map(drop).shared();
+        let router = crate::listen::router(Routes::default());
+        let bot = tokio::spawn(async move { arena.join(router, &[SERVICE], stopped).await });
+        let (mut up, down) = timeout(AMPLE, opened.recv()).await.unwrap().unwrap();
+        assert!(matches!(next(&mut up).await, Some(ToArena::Hello(_))));
+        let message = Some(FromArena::Ping(Ping::default()));
+        down.send(Ok(ToBot { message })).unwrap();
+        assert!(matches!(next(&mut up).await, Some(ToArena::Pong(_))));
+        stop.send(()).unwrap();
+        let drain = next(&mut up).await;
+        assert!(matches!(drain, Some(ToArena::Drain(_))), "{drain:?}");
+        assert_eq!(next(&mut up).await, None);
+        assert!(!bot.is_finished());
+        drop(down);
+        timeout(AMPLE, bot).await.unwrap().unwrap().unwrap();
+    }
 }

@@ -60,16 +60,22 @@ class Lobby:
 
     def __init__(self) -> None:
         self.bots: queue.SimpleQueue[tuple[FromBot, str]] = queue.SimpleQueue()
+        # What a bot sends on its control stream, once it has answered a ping.
+        self.requests: Iterator[FromBot] = iter(())
         self.pongs: queue.SimpleQueue[FromBot] = queue.SimpleQueue()
         self.down: queue.SimpleQueue[ToBot | grpc.StatusCode | None] = queue.SimpleQueue()
         self.seats: queue.SimpleQueue[Seat] = queue.SimpleQueue()
+        # Asks the bot to stop.
+        self.stop = asyncio.Event()
 
     def attend(self, requests: Iterator[FromBot], context: Any) -> Iterator[ToBot]:
         metadata = dict(context.invocation_metadata())
         self.bots.put((next(requests), metadata["authorization"]))
         yield ToBot(greeting=Greeting(name="me"))
         yield ToBot(ping=Ping(number=7))
-        self.pongs.put(next(requests))
+        pong = next(requests)
+        self.requests = requests
+        self.pongs.put(pong)
         yield from _told(self.down, context)
 
     def play(self, requests: Iterator[FromSeat], context: Any) -> Iterator[ToSeat]:
@@ -117,15 +123,14 @@ def joining(
     monkeypatch.setenv("BOT_TOKEN_FILE", str(token))
     made = flavour.bot("left", "1").connect_four(flavour.of(bot))
     atexit.unregister(made._never_served)
-    stop = asyncio.Event()
     joined = asyncio.run_coroutine_threadsafe(
-        join(made._games.values(), made._ready, made._new_caller, stop, lambda _: None), _loop
+        join(made._games.values(), made._ready, made._new_caller, lobby.stop, lambda _: None), _loop
     )
     try:
         yield lobby, joined
     finally:
         lobby.down.put(None)
-        _loop.call_soon_threadsafe(stop.set)
+        _loop.call_soon_threadsafe(lobby.stop.set)
         concurrent.futures.wait([joined], TIMEOUT)
         server.stop(None).wait(TIMEOUT)
 
@@ -133,7 +138,7 @@ def joining(
 def test_a_bot_joins_and_plays(
     flavour: Flavour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with joining(flavour, tmp_path, monkeypatch) as (lobby, _):
+    with joining(flavour, tmp_path, monkeypatch) as (lobby, joined):
         first, authorization = lobby.bots.get(timeout=TIMEOUT)
         assert list(first.hello.services) == [GAME.service]
         assert authorization == f"Bearer {TOKEN}"
@@ -150,6 +155,13 @@ def test_a_bot_joins_and_plays(
         assert seat.answer().point.y == 0
         seat.send(over=envelope.GameOver())
         seat.down.put(None)
+        _loop.call_soon_threadsafe(lobby.stop.set)
+        assert next(lobby.requests).HasField("drain")
+        # It has ended its side, and waits for the end of ours.
+        assert next(lobby.requests, None) is None
+        assert not joined.done()
+        lobby.down.put(None)
+        joined.result(TIMEOUT)
 
 
 def test_a_bot_that_was_cut_off_comes_back_to_its_game(

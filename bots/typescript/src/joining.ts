@@ -38,8 +38,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 2000;
 /** How long to try to come back to a game; the arena waits for less. */
 const BACK_WITHIN_MS = 35_000;
-/** How long the last messages of a game may take. */
-const AFTER_GAME_MS = 5000;
+/** How long the last messages of a game, and of a control stream, may take. */
+const LAST_MESSAGES_MS = 5000;
 const LOOPBACK = /^(localhost|\[::1\]|127(\.[0-9]{1,3}){3})$/;
 /** Where the arena does not let a bot in, and will not later. */
 const REFUSED: readonly grpc.status[] = [
@@ -191,8 +191,7 @@ class Arena {
     const stopped = async (): Promise<void> => {
       call.write({ message: { case: 'drain', value: {} } });
       await this.finish();
-      this.close();
-      call.cancel();
+      endOurSide(call);
     };
     stop.addEventListener('abort', stopped);
     this.#isAlive = false;
@@ -204,7 +203,7 @@ class Arena {
         if (message.case === 'greeting') {
           this.#attending(`${this.address} as ${message.value.name}`);
           this.#move(client);
-        } else if (message.case === 'ping') {
+        } else if (message.case === 'ping' && !call.writableEnded) {
           call.write({ message: { case: 'pong', value: { number: message.value.number } } });
         } else if (message.case === 'invitation' && !stop.aborted) {
           this.#take(message.value);
@@ -250,14 +249,14 @@ class Arena {
     if (client !== old) old?.close();
   }
 
-  /** Waits for a while until no game is played. */
+  /** Waits until no game is played; those that still are after a while are cut off. */
   async finish(): Promise<void> {
     const games = [...this.#seats.values()].map((seat) => seat.over);
     await within(Promise.all(games), GRACE_MS);
+    for (const seat of this.#seats.values()) seat.cutOff();
   }
 
   close(): void {
-    for (const seat of this.#seats.values()) seat.cutOff();
     this.#client?.close();
   }
 
@@ -284,7 +283,7 @@ class Arena {
     }
     // It hears that there is no further call.
     seat.calls.push(null);
-    await within(game, AFTER_GAME_MS);
+    await within(game, LAST_MESSAGES_MS);
     seat.cutOff();
   }
 
@@ -349,7 +348,7 @@ class Seat {
     if (call) {
       this.#heard += 1n;
       this.calls.push(call);
-    } else {
+    } else if (!this.#failure) {
       this.call?.write({});
     }
   }
@@ -370,10 +369,14 @@ class Seat {
     const call = this.call;
     if (!call || !this.#failure) return;
     call.write({ message: { case: 'failure', value: this.#failure } });
-    call.end();
-    // The arena ends its side; who cancels a stream before may lose its last message.
-    setTimeout(() => call.cancel(), AFTER_GAME_MS).unref();
+    endOurSide(call);
   }
+}
+
+/** The arena ends its side then; who cancels a stream before may lose its last message. */
+function endOurSide(call: grpc.ClientDuplexStream<never, unknown>): void {
+  call.end();
+  setTimeout(() => call.cancel(), LAST_MESSAGES_MS).unref();
 }
 
 /** The messages of a stream. An iterator of the usual kind would destroy it at the end. */

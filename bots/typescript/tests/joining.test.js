@@ -165,6 +165,10 @@ test('a bot joins, plays and stops', OPTIONS, async (t) => {
   assert.equal((await seat.answer()).answer.value.y, 0);
   seat.ask('over', { ending: 1, reason: 'four in a row' });
   seat.end();
+  // It ends its side, and waits for the end of ours.
+  assert.equal(await control.message(), undefined);
+  assert.equal(joining.bot.child.exitCode, null);
+  control.end();
   assert.equal((await joining.bot.end()).code, 0);
   assert.equal(await joining.bot.line(), 'game  begins');
   assert.equal(await joining.bot.line(), 'over: four in a row');

@@ -109,8 +109,9 @@ impl Page {
         let mut printed = String::new();
         for block in self.blocks.iter().filter(|block| block.is_run()) {
             fs::write(arena.path("block.sh"), &block.code).unwrap();
+            // Told so, it sees a failure inside a pipe too.
             let output = arena
-                .command_of(Path::new("sh"), "-eu block.sh")
+                .command_of(Path::new("bash"), "-euo pipefail block.sh")
                 .env("PATH", &path)
                 .output()
                 .unwrap();
@@ -187,7 +188,7 @@ fn a_command_that_fails_is_named_with_its_page_and_line() {
                 block("text my.txt", "a line\n", 3),
                 block("sh run", "cat my.txt\n", 6),
                 block("sh", "exit 3\n", 9),
-                block("- run", "false\n", 12),
+                block("- run", "false | cat\n", 12),
             ],
         };
         page.run(&Arena::new())

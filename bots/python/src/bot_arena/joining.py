@@ -40,8 +40,8 @@ _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 2.0
 # How long to try to come back to a game; the arena waits for less.
 _BACK_WITHIN = 35.0
-# How long the last messages of a game may take.
-_AFTER_GAME = 5.0
+# How long the last messages of a game, and of a control stream, may take.
+_LAST_MESSAGES = 5.0
 _LARGEST_CALL = 4 * 1024 * 1024
 # Where the arena does not let a bot in, and will not later.
 _REFUSED = (
@@ -89,6 +89,14 @@ async def join(
             await asyncio.wait_for(stop.wait(), pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
     await arena.finish()
+
+
+async def _hear_out(call: Any, read: asyncio.Future[Any]) -> None:
+    """Waits for the end of a stream whose side that is ours has ended: who drops a stream, or stops
+    to read from it, may lose its last message.
+    """
+    while isinstance(await read, ToBot):
+        read = asyncio.ensure_future(call.read())
 
 
 class _Arena:
@@ -200,10 +208,11 @@ class _Arena:
             await asyncio.wait(
                 {read, stopped}, timeout=patience, return_when=asyncio.FIRST_COMPLETED
             )
-            if stopped.done():
-                read.cancel()
+            if stopped.done() and not read.done():
                 await call.write(FromBot(drain=Drain()))
                 await self.finish()
+                await call.done_writing()
+                await asyncio.wait_for(_hear_out(call, read), _LAST_MESSAGES)
                 return "it was stopped"
             if not read.done():
                 read.cancel()
@@ -240,7 +249,7 @@ class _Arena:
         moved.set()
         if old is not None:
             # Its games go to the new one first: to the arena that is no absence.
-            closing = asyncio.ensure_future(old.close(grace=_AFTER_GAME))
+            closing = asyncio.ensure_future(old.close(grace=_LAST_MESSAGES))
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
 
@@ -279,7 +288,7 @@ class _Arena:
                         await asyncio.wait_for(self._moved.wait(), _FIRST_PAUSE)
             # It hears that there is no further call.
             seat.calls.put_nowait(None)
-            await asyncio.wait({game}, timeout=_AFTER_GAME)
+            await asyncio.wait({game}, timeout=_LAST_MESSAGES)
         finally:
             game.cancel()
             seat.drop_replaced()
@@ -310,7 +319,7 @@ class _Arena:
             seat.drop_replaced()
             if not hearing.done():
                 # Our side has ended, and its last message is not to be lost; or it broke.
-                await asyncio.wait({hearing}, timeout=_AFTER_GAME)
+                await asyncio.wait({hearing}, timeout=_LAST_MESSAGES)
             if not hearing.done() or hearing.cancelled():
                 return False
             error = hearing.exception()

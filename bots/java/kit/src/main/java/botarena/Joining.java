@@ -54,7 +54,7 @@ final class Joining {
     private static final Duration SILENT = Duration.ofSeconds(6);
 
     private static final Duration OPENS_WITHIN = Duration.ofSeconds(10);
-    private static final Duration CLOSES_WITHIN = Duration.ofSeconds(1);
+    private static final Duration LAST_MESSAGES = Duration.ofSeconds(5);
     // The pause before the arena is dialled again: at first, and at most.
     private static final long FIRST_PAUSE_MS = 500;
     private static final long LONGEST_PAUSE_MS = 2000;
@@ -238,9 +238,12 @@ final class Joining {
             } else if (next == STOPPED) {
                 call.sendMessage(FromBot.newBuilder().setDrain(Drain.getDefaultInstance()).build());
                 slots.awaitIdle(Serving.GRACE);
-                // What was said last is not to be lost.
                 call.halfClose();
-                opened.shutdown().awaitTermination(CLOSES_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
+                // Whoever drops a stream may lose its last message.
+                long end = System.nanoTime() + LAST_MESSAGES.toNanos();
+                while (next != null && !(next instanceof Status)) {
+                    next = arrived.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+                }
                 return null;
             } else if (next instanceof Status status) {
                 return ended(status);

@@ -87,6 +87,7 @@ final class JoiningTest {
             seat.down.onCompleted();
             assertEquals(
                     List.of("game a begins: 棋", "over: four"), List.of(bot.line(), bot.line()));
+            // It ends its side, and waits for the end of ours.
             assertEquals(Status.Code.OK, control.next(Status.class).getCode());
             control.down.onCompleted();
             assertEquals(0, bot.end());
