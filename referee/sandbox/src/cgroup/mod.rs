@@ -455,6 +455,15 @@ impl Cgroup {
         Ok(MemoryKills { files })
     }
 
+    /// Number of processes and threads that the system has refused it since there were too many.
+    /// Nothing where they are not counted, or the system does not say it.
+    #[must_use]
+    pub fn refused_processes(&self) -> Option<u64> {
+        let place = self.folders.processes.as_ref()?;
+        let text = fs::read_to_string(place.path.join("pids.events")).ok()?;
+        number_of(&text, "max ")
+    }
+
     /// Removes it. Waits some seconds for processes that were killed.
     ///
     /// # Errors

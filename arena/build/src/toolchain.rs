@@ -1,0 +1,208 @@
+//! The compilers and kits of the image that builds run in. Nothing is fetched.
+
+use std::{
+    env, fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::fault::BuildError;
+
+/// Where the compilers, the kits and the packages of this machine are. What is absent is an error
+/// of the builds that need it, and of no other.
+#[derive(Clone, Debug, Default)]
+pub struct Toolchain {
+    /// The folders in which programs are looked for.
+    pub path: Vec<PathBuf>,
+    /// Files and folders outside of the system's that compilers read.
+    pub readable: Vec<PathBuf>,
+    /// The kit for C++.
+    pub cpp: Option<CppKit>,
+    /// The adapter for brains, which needs the kit for C++.
+    pub brain: Option<BrainKit>,
+    /// The kit for Go.
+    pub go: Option<GoKit>,
+    /// A jar with the kit for Java and all that it needs.
+    pub java: Option<PathBuf>,
+    /// The kit for TypeScript and JavaScript.
+    pub node: Option<NodeKit>,
+    /// The kit for Rust.
+    pub rust: Option<RustKit>,
+}
+
+/// The kit for C++, compiled.
+#[derive(Clone, Debug)]
+pub struct CppKit {
+    /// Its headers: `bots/cpp/include`.
+    pub include: PathBuf,
+    /// The headers made of the messages.
+    pub stubs: PathBuf,
+    /// `libbot_arena_kit.a`.
+    pub library: PathBuf,
+}
+
+/// The adapter for brains.
+#[derive(Clone, Debug)]
+pub struct BrainKit {
+    /// The lab's headers: `bots/adapters/brain/include`.
+    pub include: PathBuf,
+    /// `bots/adapters/brain/src/player.cpp`, which includes the brain.
+    pub player: PathBuf,
+    /// The other files of that folder, compiled.
+    pub objects: Vec<PathBuf>,
+}
+
+/// The kit for Go.
+#[derive(Clone, Debug)]
+pub struct GoKit {
+    /// The module `botarena`: `bots/go`.
+    pub module: PathBuf,
+    /// The modules that it needs, as in `GOMODCACHE`.
+    pub modules: PathBuf,
+    /// What has been compiled of them, as in `GOCACHE`. Without it a build compiles all of them.
+    pub cache: Option<PathBuf>,
+}
+
+/// The kit for TypeScript and JavaScript.
+#[derive(Clone, Debug)]
+pub struct NodeKit {
+    /// A folder `node_modules` with `bot-arena` and all that it needs, copied, not linked. It becomes
+    /// part of each bot.
+    pub modules: PathBuf,
+    /// The package `typescript`.
+    pub typescript: PathBuf,
+}
+
+/// The kit for Rust, compiled by the very compiler that is in the path.
+#[derive(Clone, Debug)]
+pub struct RustKit {
+    /// `libbot_kit-….rlib`.
+    pub library: PathBuf,
+    /// The folder of all that it was compiled with.
+    pub dependencies: PathBuf,
+}
+
+impl Toolchain {
+    /// The programs of this machine's system, and no kit.
+    #[must_use]
+    pub fn of_system() -> Self {
+        let folders = ["/usr/local/go/bin", "/usr/local/bin", "/usr/bin", "/bin"];
+        Self {
+            path: folders.map(PathBuf::from).into(),
+            ..Self::default()
+        }
+    }
+
+    /// The programs of this machine, and the kits of a checkout as far as they are built: those
+    /// that `cargo xtask test` builds into `languages`, and the kit for TypeScript where its
+    /// sources are. For tests and developers: it runs programs to ask them where things are.
+    #[must_use]
+    pub fn of_checkout(checkout: &Path, languages: &Path) -> Self {
+        let bots = checkout.join("bots");
+        let there = |path: PathBuf| path.exists().then_some(path);
+        let cpp = there(languages.join("cpp/cpp/libbot_arena_kit.a")).map(|library| CppKit {
+            include: bots.join("cpp/include"),
+            stubs: languages.join("cpp/cpp/stubs"),
+            library,
+        });
+        let objects = languages.join("cpp/brain/CMakeFiles/brain_harness.dir/src");
+        let brain = files_ending(&objects, ".o").map(|objects| BrainKit {
+            include: bots.join("adapters/brain/include"),
+            player: bots.join("adapters/brain/src/player.cpp"),
+            objects,
+        });
+        let mut toolchain = Self {
+            cpp,
+            brain,
+            java: there(languages.join("java/random.jar")),
+            ..Self::of_system()
+        };
+        let go = |name: &str| {
+            let said = said("go", &["env", name])?;
+            there(PathBuf::from(said))
+        };
+        toolchain.go = go("GOMODCACHE").map(|modules| GoKit {
+            module: bots.join("go"),
+            modules,
+            cache: go("GOCACHE"),
+        });
+        let typescript = bots.join("typescript");
+        let modules = there(typescript.join("samples/node_modules/bot-arena/package.json"));
+        let compiler = there(typescript.join("node_modules/typescript"));
+        toolchain.node = modules.zip(compiler).map(|(_, compiler)| NodeKit {
+            modules: typescript.join("samples/node_modules"),
+            typescript: compiler,
+        });
+        if let Some(root) = said("rustc", &["--print", "sysroot"]) {
+            let root = PathBuf::from(root);
+            toolchain.path.push(root.join("bin"));
+            toolchain.readable.push(root);
+        }
+        toolchain
+    }
+
+    /// The value of `PATH`.
+    pub(crate) fn search_path(&self) -> String {
+        let folders = self.path.iter().map(|folder| folder.display().to_string());
+        folders.collect::<Vec<_>>().join(":")
+    }
+
+    /// Checks that these programs are there.
+    pub(crate) fn require(&self, programs: &[&str]) -> Result<(), BuildError> {
+        for program in programs {
+            let mut files = self.path.iter().map(|folder| folder.join(program));
+            let is_program = |file: PathBuf| {
+                let data = fs::metadata(file);
+                data.is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+            };
+            if !files.any(is_program) {
+                let path = self.search_path();
+                let why = format!(
+                    "the image has no program {program} in {path}: install it ({})",
+                    package(program)
+                );
+                return Err(BuildError::Ours(why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The package of Debian that has a program.
+fn package(program: &str) -> &'static str {
+    match program {
+        "g++" => "Debian: g++",
+        "python3" => "Debian: python3",
+        "node" => "Debian: nodejs, or https://nodejs.org",
+        "go" => "https://go.dev",
+        "javac" | "jar" => "Debian: openjdk-17-jdk-headless",
+        "rustc" => "https://rustup.rs",
+        "pkg-config" => "Debian: pkgconf",
+        "iconv" => "Debian: libc-bin",
+        _ => "Debian has a package of this name",
+    }
+}
+
+fn files_ending(folder: &Path, ending: &str) -> Option<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let files = entries.map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|file| file.to_string_lossy().ends_with(ending))
+        .collect();
+    files.sort();
+    (!files.is_empty()).then_some(files)
+}
+
+/// The one line that a program of this machine answers.
+fn said(program: &str, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new(program);
+    if let Some(path) = env::var_os("PATH") {
+        let more = env::split_paths(&path).chain(["/usr/local/go/bin".into()]);
+        command.env("PATH", env::join_paths(more).ok()?);
+    }
+    let output = command.args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let line = text.trim();
+    (output.status.success() && !line.is_empty()).then(|| line.to_owned())
+}

@@ -1,0 +1,7 @@
+//! What strangers may send: each attack is contained, and its fault says what it was.
+
+#[path = "../common.rs"]
+mod common;
+
+mod archives;
+mod builds;
