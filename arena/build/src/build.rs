@@ -85,7 +85,6 @@ pub fn build(
     let ran = run(sandbox, &program, within, cancel)?;
     check_end(&ran, limits)?;
 
-    let log = ran.log;
     let mut tree = Tree::new(TreeLimits {
         bytes: limits.output,
         files: limits.output_files,
@@ -94,18 +93,26 @@ pub fn build(
         what: "the bot that was built",
         too_large: FaultKind::OutputLimit,
     });
-    read_tar(&*ran.output, within.output, &mut tree).map_err(|fault| fault.with_log(log.clone()))?;
-    drop(ran.output);
+    let of_build = |fault: BuildFault| fault.with_log(ran.log.clone());
+    read_tar(&*ran.output, within.output, &mut tree).map_err(of_build)?;
     let bot = TempDir::with_prefix("arena-built-")?;
     tree.write(bot.path())?;
-    drop(tree);
+    if let Some(file) = recipe.start.file()
+        && tree.files().get(file).is_none()
+    {
+        let (kind, why) = shortage(&ran, limits).unwrap_or_else(|| {
+            let why = format!("the build was successful, but has made no {file}, which is started");
+            (FaultKind::NoProgram, why)
+        });
+        return Err(of_build(BuildFault::new(kind, why)).into());
+    }
     let packed = pack_folder(bot.path()).map_err(|error| BuildError::Ours(error.to_string()))?;
-    let spec = spec(&recipe.start, &packed, bot.path()).map_err(|fault| fault.with_log(log.clone()))?;
+    let spec = spec(&recipe.start, &packed, bot.path()).map_err(of_build)?;
     Ok(Built {
         language: recipe.language,
         packed,
         spec,
-        log,
+        log: ran.log,
     })
 }
 
@@ -171,72 +178,75 @@ fn script_of(recipe: &Recipe, sandbox: &Sandbox, limits: &BuildLimits) -> String
          umask 022\n\
          cp -R sources \"$HOME/entry\" && chmod -R u+w \"$HOME/entry\" || exit {BYTES_FULL}\n\
          (\nexec 3>&-\nset -e\ncd \"$HOME/entry\"\n{steps}\n)\n\
-         if [ $? -ne 0 ]; then\n\
+         failed=$?\n\
          for place in {places}; do\n\
          if [ \"$(find \"$place\" -xdev 2> /dev/null | wc -l)\" -ge {most_files} ]; then exit {FILES_FULL}; fi\n\
          if [ \"$(du -skx \"$place\" 2> /dev/null | cut -f 1)\" -ge {most_kib} ]; then exit {BYTES_FULL}; fi\n\
          done\n\
-         exit {FAILED}\n\
-         fi\n\
+         if [ $failed -ne 0 ]; then exit {FAILED}; fi\n\
          tar -c -f - --hard-dereference --sort=name -C \"$HOME/entry\" . >&3 || exit {UNREAD}\n"
     )
 }
 
 /// Names the fault of a build that has not ended well.
 fn check_end(ran: &Ran, limits: &BuildLimits) -> Result<(), BuildError> {
-    let fault = |kind, why: String| {
-        let fault = BuildFault::new(kind, why).with_log(ran.log.clone());
-        Err(BuildError::Fault(fault))
-    };
-    if ran.end == RunEnd::Ended(ProgramEnd::Exited(0)) {
+    use FaultKind as Kind;
+    use ProgramEnd::{Exited, Lost, NoProgram, NotStarted};
+    if ran.end == RunEnd::Ended(Exited(0)) {
         return Ok(());
     }
-    if ran.killed_for_memory > 0 {
-        let most = bytes(limits.memory);
-        let why = format!(
-            "the build needs more than {most} of memory, with the files that it writes; the \
-             system has killed a process of it"
-        );
-        return fault(FaultKind::MemoryLimit, why);
+    if let Some((kind, why)) = shortage(ran, limits) {
+        return Err(BuildFault::new(kind, why).with_log(ran.log.clone()).into());
     }
-    if let RunEnd::Ended(ProgramEnd::NotStarted(why) | ProgramEnd::Lost(why) | ProgramEnd::NoProgram(why)) =
-        &ran.end
-    {
+    if let RunEnd::Ended(NotStarted(why) | Lost(why) | NoProgram(why)) = &ran.end {
         return Err(BuildError::Ours(format!("the build was not run: {why}")));
     }
     let said = |words: &str| ran.log.contains(words);
-    if ran.refused_processes > 0 || said("Resource temporarily unavailable") {
-        let most = limits.processes;
-        let why = format!("the build starts more than {most} processes and threads at one time");
-        return fault(FaultKind::ProcessLimit, why);
-    }
-    let code = match &ran.end {
-        RunEnd::Ended(ProgramEnd::Exited(code)) => *code,
+    let no_room = said("No space left on device") || said("File size limit exceeded");
+    let (kind, why) = match ran.end {
         RunEnd::TooLong => {
             let why = format!("the build takes longer than {:?}", limits.time);
-            return fault(FaultKind::TimeLimit, why);
+            (Kind::TimeLimit, why)
         }
-        RunEnd::TooMuch => BYTES_FULL,
-        RunEnd::Ended(_) => FAILED,
-    };
-    let no_room = said("No space left on device") || said("File size limit exceeded");
-    match code {
-        FILES_FULL => {
+        RunEnd::Ended(Exited(FILES_FULL)) => {
             let most = limits.output_files;
             let why = format!("the build makes more than {most} files and folders");
-            fault(FaultKind::TooManyFiles, why)
+            (Kind::TooManyFiles, why)
         }
-        code if code == BYTES_FULL || no_room => {
-            let most = bytes(limits.output);
-            let why = format!("the build writes more than {most}");
-            fault(FaultKind::OutputLimit, why)
-        }
-        UNREAD => {
+        RunEnd::Ended(Exited(UNREAD)) => {
             let why = "a file that was built can't be read: see the log".to_owned();
-            fault(FaultKind::NotAFile, why)
+            (Kind::NotAFile, why)
         }
-        _ => fault(FaultKind::CompileError, format!("it does not compile{}", last_error(&ran.log))),
+        RunEnd::Ended(Exited(code)) if code != BYTES_FULL && !no_room => {
+            let why = format!("it does not compile{}", last_error(&ran.log));
+            (Kind::CompileError, why)
+        }
+        RunEnd::TooMuch | RunEnd::Ended(_) => {
+            let why = format!("the build writes more than {}", bytes(limits.output));
+            (Kind::OutputLimit, why)
+        }
+    };
+    Err(BuildFault::new(kind, why).with_log(ran.log.clone()).into())
+}
+
+/// The resource that a build has had too little of, in the words of a fault.
+fn shortage(ran: &Ran, limits: &BuildLimits) -> Option<(FaultKind, String)> {
+    if ran.killed_for_memory > 0 {
+        let most = bytes(limits.memory);
+        let why = format!(
+            "the build needs more than {most} of memory, with the files that it writes: the \
+             system has killed a process of it"
+        );
+        return Some((FaultKind::MemoryLimit, why));
     }
+    // Without a cgroup nobody counts, and programs say it in these words.
+    let is_refused =
+        ran.refused_processes > 0 || ran.log.contains("Resource temporarily unavailable");
+    is_refused.then(|| {
+        let most = limits.processes;
+        let why = format!("the build starts more than {most} processes and threads at one time");
+        (FaultKind::ProcessLimit, why)
+    })
 }
 
 /// The first line of a log that says what is wrong, to be told with the fault.
@@ -254,12 +264,6 @@ fn last_error(log: &str) -> String {
 
 /// The SPEC of a bot that lies in a folder.
 fn spec(start: &Start, packed: &Packed, folder: &Path) -> Result<PackedSpec, BuildFault> {
-    if let Some(file) = start.file()
-        && !folder.join(file).is_file()
-    {
-        let why = format!("the build was successful, but has not made {file}, which is started");
-        return Err(BuildFault::new(FaultKind::NoProgram, why));
-    }
     let (needs, inner) = match start {
         Start::Strategy(file) => {
             let needs = needs_of_file(&folder.join(file));

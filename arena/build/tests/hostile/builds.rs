@@ -38,7 +38,7 @@ fn strategy_fault(lines: &str, kind: FaultKind, named: &str) {
 
 /// What a command says, as a build.
 fn said(sandbox: &Sandbox, command: &str, more: &[(&str, &str)]) -> String {
-    let settings = by_command(&format!("{command}\nfalse"));
+    let settings = by_command(&format!("set +e\n{command}\nexit 1"));
     let files = [&[("entry.toml", &*settings)], more].concat();
     let built = build_in(sandbox, &files, "othello", &Toolchain::of_system(), &tight());
     match built {
@@ -222,7 +222,7 @@ fn a_build_that_fills_the_disk_is_stopped() {
     let silent = "for name in 1 2 3 4 5 6; do head -c 9000000 /dev/zero > $name; done 2> /dev/null; false";
     command_fault(silent, &[], FaultKind::OutputLimit, "writes more than 16 MiB");
     // As the bot that was built, which is more than there is of it.
-    let endless = "cat /dev/zero > /proc/$PPID/fd/3; false";
+    let endless = "cat /dev/zero > /proc/$$/fd/3; false";
     let settings = by_command(endless);
     let built = build_files(&[("entry.toml", &settings)], &system(), &tight());
     fault(built, FaultKind::OutputLimit, "writes more than 16 MiB");
@@ -361,7 +361,7 @@ fn settings_start_no_image_no_address_and_nothing_of_the_machine() {
     for (run, named) in [
         ("/usr/bin/python3 bot.py", "found an absolute one"),
         ("../bot", "found \\\"..\\\""),
-        ("./other", "has not made other"),
+        ("./other", "has made no other"),
         ("'", "a quotation mark is not closed"),
     ] {
         let settings = format!("language = \"stdio\"\nrun = \"{run}\"\n");

@@ -1,6 +1,6 @@
 //! What strangers may send: each attack is contained, and its fault says what it was.
 
-#[path = "../common.rs"]
+#[path = "../common/mod.rs"]
 mod common;
 
 mod archives;
