@@ -76,7 +76,14 @@ pub fn build(
 
     // Where nothing is private, it is at least a folder of its own.
     let home = sandbox.is_off().then(TempDir::new).transpose()?;
-    let program = program(&recipe, toolchain, script, outside.path(), home.as_ref(), limits);
+    let program = program(
+        &recipe,
+        toolchain,
+        script,
+        outside.path(),
+        home.as_ref(),
+        limits,
+    );
     let within = RunLimits {
         time: limits.time,
         output: limits.output + OVERHEAD * u64::from(limits.output_files),

@@ -93,8 +93,10 @@ impl Language {
         let has = |path: &str| sources.file(path).is_some();
         let any = |ending: &str| sources.paths().any(|path| path.ends_with(ending));
         match self {
-            Self::Strategy => cpp_files(sources).any(|path| sources.has_in(path, "getPoint("))
-                && !uses_cpp_kit(sources),
+            Self::Strategy => {
+                cpp_files(sources).any(|path| sources.has_in(path, "getPoint("))
+                    && !uses_cpp_kit(sources)
+            }
             Self::Brain => has("brain.cpp"),
             Self::Rust => has("Cargo.toml") || any(".rs"),
             Self::Go => has("go.mod") || any(".go"),
@@ -262,15 +264,20 @@ impl Recipe {
                 let kit = toolchain.go.as_ref();
                 let kit = kit.ok_or_else(|| absent("kit for Go"))?;
                 let module = quoted(&kit.module);
+                // It is written into: what has been compiled is there by links.
+                let cache = kit.cache.as_deref().map_or_else(String::new, |cache| {
+                    let cache = quoted(cache);
+                    format!("mkdir \"$GOCACHE\"\ncp -Rs {cache}/. \"$GOCACHE\"\n")
+                });
                 let script = format!(
-                    "name=bot\n\
+                    "export GOCACHE=\"$HOME/go-cache\"\nname=bot\n\
                      if [ -f go.mod ]; then name=$(sed -n 's/^module  *//p' go.mod | head -n 1); fi\n\
                      cp -R . \"$HOME/module\"\ncd \"$HOME/module\"\n\
                      {{ echo \"module ${{name:-bot}}\"; echo 'go 1.24.0'; echo 'require botarena v0.0.0'\n\
                      echo 'replace botarena => '{module}\n\
                      sed -n '/^require (/,/^)/p' {module}/go.mod; }} > go.mod\n\
                      cp {module}/go.sum go.sum\n\
-                     go build -trimpath -o \"$HOME/entry/bot\" .\n"
+                     {cache}go build -o \"$HOME/entry/bot\" .\n"
                 );
                 let mut recipe = Self::new(language, &["go", "sed"], script, this());
                 recipe.readable = vec![kit.module.clone(), kit.modules.clone()];
@@ -285,10 +292,6 @@ impl Recipe {
                     ("GOTOOLCHAIN", "local".to_owned()),
                 ]
                 .into();
-                if let Some(cache) = &kit.cache {
-                    let cache = cache.display().to_string();
-                    recipe.environment.push(("GOCACHE", cache));
-                }
                 recipe
             }
             Language::Java => {
@@ -338,9 +341,14 @@ impl Recipe {
                 });
                 let main = match is_told_how_to_run {
                     true => "",
-                    false => first_of(sources, &mains.each_ref().map(|main| &**main), "typescript")?,
+                    false => {
+                        first_of(sources, &mains.each_ref().map(|main| &**main), "typescript")?
+                    }
                 };
-                let main = main.strip_prefix("src/").filter(|_| all_in_src).unwrap_or(main);
+                let main = main
+                    .strip_prefix("src/")
+                    .filter(|_| all_in_src)
+                    .unwrap_or(main);
                 let main = format!("dist/{}.js", main.trim_end_matches(".ts"));
                 let start = Start::Exec(vec!["node".to_owned(), main]);
                 let mut recipe = Self::new(language, &["node"], script, start);
@@ -394,7 +402,12 @@ impl Recipe {
                     }
                 }
                 let script = "if [ -f bot ]; then chmod +x bot; fi\n".to_owned();
-                Self::new(language, &[], script, Start::Stdio(vec!["./bot".to_owned()]))
+                Self::new(
+                    language,
+                    &[],
+                    script,
+                    Start::Stdio(vec!["./bot".to_owned()]),
+                )
             }
         })
     }
@@ -441,11 +454,15 @@ exit 1
 
 fn strategy(sources: &Sources) -> Recipe {
     let files: Vec<&str> = cpp_files(sources).collect();
-    let headers = sources.paths().filter(|path| path.ends_with(".h") || path.ends_with(".hpp"));
+    let headers = sources
+        .paths()
+        .filter(|path| path.ends_with(".h") || path.ends_with(".hpp"));
     let mut script = UTF8.to_owned();
     for path in files.iter().copied().chain(headers) {
         let path = words([path]);
-        script.push_str(&format!("utf8 {path} \"$HOME/text\"\ncat \"$HOME/text\" > {path}\n"));
+        script.push_str(&format!(
+            "utf8 {path} \"$HOME/text\"\ncat \"$HOME/text\" > {path}\n"
+        ));
     }
     script.push_str(&format!(
         "g++ -shared -fPIC -O2 -o strategy.so -I . {}\n",
@@ -458,7 +475,8 @@ fn strategy(sources: &Sources) -> Recipe {
 /// What a program with the kit for C++ is compiled and linked with.
 fn linked(kit: &crate::CppKit) -> String {
     format!(
-        "-I {} -isystem {} {} $(pkg-config --libs grpc++_reflection grpc++ protobuf) -pthread",
+        "-I {} -isystem {} {} -Wl,--no-as-needed -lgrpc++_reflection -Wl,--as-needed \
+         $(pkg-config --libs grpc++ protobuf absl_synchronization) -pthread",
         quoted(&kit.include),
         quoted(&kit.stubs),
         quoted(&kit.library)
@@ -472,11 +490,18 @@ fn cpp_files_of(kit: &crate::CppKit) -> Vec<PathBuf> {
 /// A copy of the kit's packages in the bot's folder. The links to their programs are left out.
 fn with_modules(modules: &Path) -> String {
     let modules = quoted(modules);
-    format!("rm -rf node_modules\ncp -R {modules} node_modules\nrm -rf node_modules/.bin\n")
+    format!(
+        "mkdir -p node_modules\ncp -R {modules}/. node_modules\n\
+         find node_modules -name .bin -prune -exec rm -rf {{}} +\n"
+    )
 }
 
 fn cpp_files(sources: &Sources) -> impl Iterator<Item = &str> {
-    let is_cpp = |path: &&str| [".cpp", ".cc", ".cxx"].iter().any(|end| path.ends_with(end));
+    let is_cpp = |path: &&str| {
+        [".cpp", ".cc", ".cxx"]
+            .iter()
+            .any(|end| path.ends_with(end))
+    };
     sources.paths().filter(is_cpp)
 }
 
@@ -506,7 +531,7 @@ const JAVASCRIPT: MainNames = (
 );
 
 /// The file that is started: by its name, or since it is the only one.
-fn main_file<'s>(sources: &'s Sources, (names, endings): MainNames) -> Result<&'s str, BuildFault> {
+fn main_file(sources: &Sources, (names, endings): MainNames) -> Result<&str, BuildFault> {
     let mut files = sources
         .paths()
         .filter(|path| endings.iter().any(|end| path.ends_with(end)));
@@ -551,7 +576,9 @@ fn main_class(sources: &Sources) -> Result<String, BuildFault> {
     };
     let name = path.rsplit('/').next().unwrap_or(path);
     let class = name.trim_end_matches(".java");
-    let text = sources.file(path).map(|file| String::from_utf8_lossy(&file.bytes));
+    let text = sources
+        .file(path)
+        .map(|file| String::from_utf8_lossy(&file.bytes));
     let text = text.unwrap_or_default();
     let mut lines = text.lines();
     let package = lines.find_map(|line| line.trim().strip_prefix("package ")?.strip_suffix(';'));
@@ -563,7 +590,9 @@ fn main_class(sources: &Sources) -> Result<String, BuildFault> {
 
 /// These files as words of a shell; none begins like an option.
 fn words<'p>(paths: impl IntoIterator<Item = &'p str>) -> String {
-    let quoted = paths.into_iter().map(|path| quoted(Path::new(&format!("./{path}"))));
+    let quoted = paths
+        .into_iter()
+        .map(|path| quoted(Path::new(&format!("./{path}"))));
     quoted.collect::<Vec<_>>().join(" ")
 }
 

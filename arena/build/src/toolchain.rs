@@ -60,7 +60,8 @@ pub struct GoKit {
     pub module: PathBuf,
     /// The modules that it needs, as in `GOMODCACHE`.
     pub modules: PathBuf,
-    /// What has been compiled of them, as in `GOCACHE`. Without it a build compiles all of them.
+    /// What has been compiled of them: `GOCACHE` after `CGO_ENABLED=0 go build ./...` in the module.
+    /// Without it each build compiles all of them, which takes minutes.
     pub cache: Option<PathBuf>,
 }
 
@@ -95,8 +96,8 @@ impl Toolchain {
     }
 
     /// The programs of this machine, and the kits of a checkout as far as they are built: those
-    /// that `cargo xtask test` builds into `languages`, and the kit for TypeScript where its
-    /// sources are. For tests and developers: it runs programs to ask them where things are.
+    /// that `cargo xtask test` builds into `target/languages`, the kit for Rust in `debug` beside it,
+    /// and the kit for TypeScript where its sources are. For tests and developers: it runs programs to ask them where things are.
     #[must_use]
     pub fn of_checkout(checkout: &Path, languages: &Path) -> Self {
         let bots = checkout.join("bots");
@@ -118,14 +119,11 @@ impl Toolchain {
             java: there(languages.join("java/random.jar")),
             ..Self::of_system()
         };
-        let go = |name: &str| {
-            let said = said("go", &["env", name])?;
-            there(PathBuf::from(said))
-        };
-        toolchain.go = go("GOMODCACHE").map(|modules| GoKit {
+        let modules = said("go", &["env", "GOMODCACHE"]).map(PathBuf::from);
+        toolchain.go = modules.and_then(there).map(|modules| GoKit {
             module: bots.join("go"),
             modules,
-            cache: go("GOCACHE"),
+            cache: there(languages.join("go-cache")),
         });
         let typescript = bots.join("typescript");
         let modules = there(typescript.join("samples/node_modules/bot-arena/package.json"));
@@ -133,6 +131,11 @@ impl Toolchain {
         toolchain.node = modules.zip(compiler).map(|(_, compiler)| NodeKit {
             modules: typescript.join("samples/node_modules"),
             typescript: compiler,
+        });
+        let debug = languages.with_file_name("debug");
+        toolchain.rust = there(debug.join("libbot_kit.rlib")).map(|library| RustKit {
+            library,
+            dependencies: debug.join("deps"),
         });
         if let Some(root) = said("rustc", &["--print", "sysroot"]) {
             let root = PathBuf::from(root);

@@ -198,7 +198,7 @@ impl Tree {
         }
         let parts = path.trim_end_matches('/').split('/');
         let parts: Vec<&str> = parts.filter(|part| *part != ".").collect();
-        if parts.iter().any(|part| *part == "..") {
+        if parts.contains(&"..") {
             return bad("expected a path in the folder, found \"..\"");
         }
         let path = parts.join("/");
@@ -209,7 +209,10 @@ impl Tree {
             return bad("expected a path without empty names");
         }
         if parts.len() > self.limits.depth {
-            let why = format!("it has more than {} folders in each other", self.limits.depth);
+            let why = format!(
+                "it has more than {} folders in each other",
+                self.limits.depth
+            );
             return bad(&why);
         }
         if path.len() > LONGEST_PATH || parts.iter().any(|part| part.len() > 255) {

@@ -125,11 +125,7 @@ pub(crate) fn build_in(
 }
 
 /// The fault of a build, which must be of this kind and name this, in its words or its log.
-pub(crate) fn fault(
-    built: Result<Built, BuildError>,
-    kind: FaultKind,
-    named: &str,
-) -> BuildFault {
+pub(crate) fn fault(built: Result<Built, BuildError>, kind: FaultKind, named: &str) -> BuildFault {
     match built {
         Err(BuildError::Fault(fault)) => {
             eprintln!("{fault}\n{}", fault.log);

@@ -52,12 +52,21 @@ fn what_is_well_formed_is_read_without_its_top_folder() {
     assert!(single.paths().eq(["brain.cpp"]));
     // As `tar czf my.tgz .` writes it.
     let dotted = tar_gz(&[("./bot.py", "")]);
-    assert!(Sources::read("entry", &dotted, &limits()).unwrap().paths().eq(["bot.py"]));
+    assert!(
+        Sources::read("entry", &dotted, &limits())
+            .unwrap()
+            .paths()
+            .eq(["bot.py"])
+    );
 }
 
 #[test]
 fn an_upload_that_is_too_large_is_not_looked_at() {
-    refused(&vec![0; 100 * 1024 + 1], FaultKind::TooLarge, "at most 100 KiB");
+    refused(
+        &vec![0; 100 * 1024 + 1],
+        FaultKind::TooLarge,
+        "at most 100 KiB",
+    );
 }
 
 #[test]
@@ -74,7 +83,10 @@ fn a_bomb_is_read_up_to_the_bound_and_no_further() {
         lying[at..at + 4].copy_from_slice(&8u32.to_le_bytes());
     }
     let why = Sources::read("entry", &lying, &limits()).unwrap_err();
-    assert!(matches!(why.kind, FaultKind::TooLarge | FaultKind::BadArchive), "{why}");
+    assert!(
+        matches!(why.kind, FaultKind::TooLarge | FaultKind::BadArchive),
+        "{why}"
+    );
     // Each file is small, and they are many.
     let chunk = "0".repeat(1 << 20);
     let names: Vec<String> = (0..8).map(|number| format!("{number}")).collect();
@@ -134,10 +146,18 @@ fn names_that_leave_the_folder_or_hide_something_are_refused() {
         refused(&one(name, EntryType::Regular), FaultKind::BadName, named);
         let mut folder = name.to_vec();
         folder.push(b'/');
-        refused(&one(&folder, EntryType::Directory), FaultKind::BadName, named);
+        refused(
+            &one(&folder, EntryType::Directory),
+            FaultKind::BadName,
+            named,
+        );
     }
     refused(&zip_of(&[("../x", "")]), FaultKind::BadName, "found \"..\"");
-    refused(&zip_of(&[("/x", "")]), FaultKind::BadName, "an absolute one");
+    refused(
+        &zip_of(&[("/x", "")]),
+        FaultKind::BadName,
+        "an absolute one",
+    );
 }
 
 #[test]
@@ -173,18 +193,39 @@ fn links_and_devices_are_refused_by_name() {
         refused(&one(b"bot", kind), FaultKind::NotAFile, named);
     }
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    zip.add_symlink("bot", "/etc/shadow", SimpleFileOptions::default()).unwrap();
+    zip.add_symlink("bot", "/etc/shadow", SimpleFileOptions::default())
+        .unwrap();
     let zip = zip.finish().unwrap().into_inner();
     refused(&zip, FaultKind::NotAFile, "bot is a link");
 }
 
 #[test]
 fn what_is_no_archive_is_said() {
-    refused(b"\x7fELF\x02\x01\x01\0\0\xff", FaultKind::BadArchive, "expected a zip, a tar");
-    refused(b"PK\x03\x04 and no more", FaultKind::BadArchive, "no zip that can be read");
-    refused(&[0x1f, 0x8b, 8, 0, 0], FaultKind::BadArchive, "no tar that can be read");
-    refused(&gzip(b"text"), FaultKind::BadArchive, "no tar that can be read");
-    refused(&tar_gz(&[]), FaultKind::BadArchive, "there is no file in it");
+    refused(
+        b"\x7fELF\x02\x01\x01\0\0\xff",
+        FaultKind::BadArchive,
+        "expected a zip, a tar",
+    );
+    refused(
+        b"PK\x03\x04 and no more",
+        FaultKind::BadArchive,
+        "no zip that can be read",
+    );
+    refused(
+        &[0x1f, 0x8b, 8, 0, 0],
+        FaultKind::BadArchive,
+        "no tar that can be read",
+    );
+    refused(
+        &gzip(b"text"),
+        FaultKind::BadArchive,
+        "no tar that can be read",
+    );
+    refused(
+        &tar_gz(&[]),
+        FaultKind::BadArchive,
+        "there is no file in it",
+    );
     let cut = tar_gz(&[("bot.py", &"x = 1\n".repeat(2000))]);
     refused(&cut[..cut.len() / 2], FaultKind::BadArchive, "incomplete");
     let why = Sources::read("../bot.py", b"x", &limits()).unwrap_err();

@@ -40,7 +40,13 @@ fn strategy_fault(lines: &str, kind: FaultKind, named: &str) {
 fn said(sandbox: &Sandbox, command: &str, more: &[(&str, &str)]) -> String {
     let settings = by_command(&format!("set +e\n{command}\nexit 1"));
     let files = [&[("entry.toml", &*settings)], more].concat();
-    let built = build_in(sandbox, &files, "othello", &Toolchain::of_system(), &tight());
+    let built = build_in(
+        sandbox,
+        &files,
+        "othello",
+        &Toolchain::of_system(),
+        &tight(),
+    );
     match built {
         Err(BuildError::Fault(fault)) => fault.log,
         other => panic!("it fails: {:?}", other.map(|built| built.spec)),
@@ -70,7 +76,9 @@ fn a_secret_of_the_machine_is_not_included() {
     };
     // Of what the compiler quotes of the file nothing is there behind the walls.
     let quotes = |log: &str| log.lines().any(|line| line.starts_with("/etc/shadow:"));
-    if fs::metadata("/etc/shadow").is_ok_and(|data| data.len() > 0) && nix::unistd::geteuid().is_root() {
+    if fs::metadata("/etc/shadow").is_ok_and(|data| data.len() > 0)
+        && nix::unistd::geteuid().is_root()
+    {
         assert!(quotes(&log(&no_sandbox())));
     }
     assert!(!quotes(&log(sandbox())));
@@ -130,7 +138,11 @@ fn a_build_that_never_ends_is_cut_off() {
     let begun = Instant::now();
     let built = build_files(&[("entry.toml", &settings)], &system(), &limits);
     fault(built, FaultKind::TimeLimit, "takes longer than 500ms");
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        begun.elapsed()
+    );
     // Also one that closes what it is heard by.
     let settings = by_command("exec > /dev/null 2>&1; sleep 100");
     let built = build_files(&[("entry.toml", &settings)], &system(), &limits);
@@ -147,7 +159,14 @@ fn a_build_that_is_cancelled_ends() {
         let cancel = cancel.clone();
         thread::spawn(move || {
             let toolchain = Toolchain::of_system();
-            build(&sources, "othello", &toolchain, sandbox(), &tight(), &cancel)
+            build(
+                &sources,
+                "othello",
+                &toolchain,
+                sandbox(),
+                &tight(),
+                &cancel,
+            )
         })
     };
     let begun = Instant::now();
@@ -186,10 +205,17 @@ extern \"C\" int plugin_init(void *, void *) { return 1; }
 
 #[test]
 fn a_makefile_that_forks_is_stopped() {
-    let makefile = "all: a b\na b:\n\t@$(MAKE) --no-print-directory & $(MAKE) --no-print-directory & wait\n";
-    command_fault("make", &[("Makefile", makefile)], FaultKind::ProcessLimit, "more than 64 processes");
+    let makefile =
+        "all: a b\na b:\n\t@$(MAKE) --no-print-directory & $(MAKE) --no-print-directory & wait\n";
+    command_fault(
+        "make",
+        &[("Makefile", makefile)],
+        FaultKind::ProcessLimit,
+        "more than 64 processes",
+    );
     // In silence too.
-    let bomb = "bomb() { bomb 2> /dev/null & bomb 2> /dev/null; }; bomb > /dev/null 2>&1; wait; false";
+    let bomb =
+        "bomb() { bomb 2> /dev/null & bomb 2> /dev/null; }; bomb > /dev/null 2>&1; wait; false";
     command_fault(bomb, &[], FaultKind::ProcessLimit, "more than 64 processes");
 }
 
@@ -205,12 +231,19 @@ fn what_a_build_leaves_running_ends_with_it() {
     let settings = by_command(&command);
     let files = [("entry.toml", &*settings), ("other", script)];
     let built = build_files(&files, &system(), &tight()).unwrap();
-    assert!(built.spec.inner.starts_with("stdio:./bot"), "{}", built.spec);
+    assert!(
+        built.spec.inner.starts_with("stdio:./bot"),
+        "{}",
+        built.spec
+    );
     let argument = format!("1000.{}", std::process::id());
     let lives = || {
         let entries = fs::read_dir("/proc").unwrap().flatten();
         let mut lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-        lines.any(|line| line.split(|byte| *byte == 0).any(|word| word == argument.as_bytes()))
+        lines.any(|line| {
+            line.split(|byte| *byte == 0)
+                .any(|word| word == argument.as_bytes())
+        })
     };
     assert!(!lives());
 }
@@ -219,8 +252,14 @@ fn what_a_build_leaves_running_ends_with_it() {
 fn a_build_that_fills_the_disk_is_stopped() {
     let fill = "head -c 100000000 /dev/zero > big; false";
     command_fault(fill, &[], FaultKind::OutputLimit, "writes more than 16 MiB");
-    let silent = "for name in 1 2 3 4 5 6; do head -c 9000000 /dev/zero > $name; done 2> /dev/null; false";
-    command_fault(silent, &[], FaultKind::OutputLimit, "writes more than 16 MiB");
+    let silent =
+        "for name in 1 2 3 4 5 6; do head -c 9000000 /dev/zero > $name; done 2> /dev/null; false";
+    command_fault(
+        silent,
+        &[],
+        FaultKind::OutputLimit,
+        "writes more than 16 MiB",
+    );
     // As the bot that was built, which is more than there is of it.
     let endless = "cat /dev/zero > /proc/$$/fd/3; false";
     let settings = by_command(endless);
@@ -233,7 +272,12 @@ fn a_build_that_makes_a_million_files_is_stopped() {
     let many = "python3 -c 'for n in range(10**6): open(str(n), \"w\")' 2> /dev/null";
     command_fault(many, &[], FaultKind::TooManyFiles, "more than 2000 files");
     let in_silence = format!("{many} || true; printf '#!/bin/sh\\n' > bot || true");
-    command_fault(&in_silence, &[], FaultKind::TooManyFiles, "more than 2000 files");
+    command_fault(
+        &in_silence,
+        &[],
+        FaultKind::TooManyFiles,
+        "more than 2000 files",
+    );
 }
 
 #[test]
@@ -254,7 +298,12 @@ fd = os.open(f'/proc/{os.getppid()}/fd/3', os.O_WRONLY)
 os.write(fd, text.getvalue())
 ";
     let command = "exec python3 forge.py";
-    command_fault(command, &[("forge.py", forged)], FaultKind::BadName, "found \"..\"");
+    command_fault(
+        command,
+        &[("forge.py", forged)],
+        FaultKind::BadName,
+        "found \"..\"",
+    );
 }
 
 #[test]
@@ -274,7 +323,11 @@ fn a_cargo_build_script_is_not_run() {
     let manifest = "[package]\nname = \"bot\"\nversion = \"1.0.0\"\nbuild = \"build.rs\"\n";
     let script = "fn main() { panic!(\"the build script runs\"); }";
     let main = "fn main() {}";
-    let files = [("Cargo.toml", manifest), ("build.rs", script), ("src/main.rs", main)];
+    let files = [
+        ("Cargo.toml", manifest),
+        ("build.rs", script),
+        ("src/main.rs", main),
+    ];
     match build_files(&files, &system(), &tight()) {
         // Without the kit there is nothing to build with.
         Err(BuildError::Ours(why)) => assert_eq!(why, "this machine has no kit for Rust"),
@@ -290,7 +343,11 @@ fn a_postinstall_script_is_not_run() {
     // Both files and nothing else.
     assert_eq!(built.packed.entries, 2);
     // One who says so runs it, behind the walls.
-    let log = said(sandbox(), "npm install --offline 2>&1 | head; touch /usr/ran", &files);
+    let log = said(
+        sandbox(),
+        "npm install --offline 2>&1 | head; touch /usr/ran",
+        &files,
+    );
     assert!(log.contains("touch: cannot touch '/usr/ran'"), "{log}");
 }
 
@@ -302,7 +359,10 @@ fn other_processes_and_the_arenas_variables_are_not_seen() {
     assert!(count < 15, "{log}");
     assert!(!log.contains("CARGO"), "{log}");
     let count_without = said(&no_sandbox(), "ls /proc | grep -c '^[0-9]'", &[]);
-    assert!(count_without.trim().parse::<usize>().unwrap() > 15, "{count_without}");
+    assert!(
+        count_without.trim().parse::<usize>().unwrap() > 15,
+        "{count_without}"
+    );
 }
 
 #[test]
@@ -314,7 +374,11 @@ fn the_network_is_not_there() {
     );
     assert!(!said(sandbox(), &command, &[]).contains("reached"));
     assert!(said(&no_sandbox(), &command, &[]).contains("reached"));
-    let log = said(sandbox(), "python3 -c 'import urllib.request; urllib.request.urlopen(\"http://198.51.100.1\", timeout=5)'", &[]);
+    let log = said(
+        sandbox(),
+        "python3 -c 'import urllib.request; urllib.request.urlopen(\"http://198.51.100.1\", timeout=5)'",
+        &[],
+    );
     assert!(log.contains("Network is unreachable"), "{log}");
 }
 
@@ -365,17 +429,28 @@ fn settings_start_no_image_no_address_and_nothing_of_the_machine() {
         ("'", "a quotation mark is not closed"),
     ] {
         let settings = format!("language = \"stdio\"\nrun = \"{run}\"\n");
-        let built = build_files(&[("entry.toml", &settings), ("bot.py", "")], &system(), &tight());
+        let built = build_files(
+            &[("entry.toml", &settings), ("bot.py", "")],
+            &system(),
+            &tight(),
+        );
         match built {
             Err(BuildError::Fault(fault)) => {
-                assert!(fault.to_string().contains(&named.replace("\\\"", "\"")), "{run}: {fault}");
+                assert!(
+                    fault.to_string().contains(&named.replace("\\\"", "\"")),
+                    "{run}: {fault}"
+                );
             }
             other => panic!("{run}: {:?}", other.map(|built| built.spec)),
         }
     }
     // It is a command whatever it looks like.
     let settings = "language = \"stdio\"\nrun = \"image:evil\"\n";
-    let built = build_files(&[("entry.toml", settings), ("bot.py", "")], &system(), &tight());
+    let built = build_files(
+        &[("entry.toml", settings), ("bot.py", "")],
+        &system(),
+        &tight(),
+    );
     assert_eq!(built.unwrap().spec.inner, "stdio:image:evil");
     for (settings, named) in [
         ("language = \"cobol\"", "strategy, brain, rust"),
