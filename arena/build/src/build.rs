@@ -16,8 +16,9 @@ use tempfile::TempDir;
 
 use crate::{
     fault::{BuildError, BuildFault, FaultKind},
+    language::Language,
     limits::{BuildLimits, bytes},
-    recipe::{Language, Recipe, Start},
+    recipe::{Recipe, Start},
     run::{Ran, RunEnd, RunLimits, run, shell},
     sources::{Sources, read_tar},
     toolchain::Toolchain,
@@ -26,6 +27,9 @@ use crate::{
 
 /// What is built where there is room, but for what a tar file says of each file.
 const OVERHEAD: u64 = 2048;
+
+/// The sources, as the build finds them beside its script: it unpacks them itself.
+const SOURCES: &str = "sources.tar";
 
 /// Codes with which the script says what a build has run into.
 const FAILED: i32 = 1;
@@ -68,9 +72,7 @@ pub fn build(
     toolchain.require(&recipe.tools)?;
 
     let outside = TempDir::with_prefix("arena-build-")?;
-    let folder = outside.path().join("sources");
-    fs::create_dir(&folder)?;
-    sources.0.write(&folder)?;
+    fs::write(outside.path().join(SOURCES), sources.0.tar()?)?;
     let script = outside.path().join("build.sh");
     fs::write(&script, script_of(&recipe, sandbox, limits))?;
 
@@ -183,7 +185,7 @@ fn script_of(recipe: &Recipe, sandbox: &Sandbox, limits: &BuildLimits) -> String
     format!(
         "exec 3>&1 1>&2\n\
          umask 022\n\
-         cp -R sources \"$HOME/entry\" && chmod -R u+w \"$HOME/entry\" || exit {BYTES_FULL}\n\
+         mkdir \"$HOME/entry\" && tar -x -m -f {SOURCES} -C \"$HOME/entry\" || exit {BYTES_FULL}\n\
          (\nexec 3>&-\nset -e\ncd \"$HOME/entry\"\n{steps}\n)\n\
          failed=$?\n\
          for place in {places}; do\n\

@@ -71,8 +71,10 @@
 
 mod build;
 mod fault;
+mod language;
 mod limits;
 mod recipe;
+mod recipes;
 mod run;
 mod settings;
 mod sources;
@@ -81,7 +83,7 @@ mod tree;
 
 pub use build::{Built, build};
 pub use fault::{BuildError, BuildFault, FaultKind};
+pub use language::Language;
 pub use limits::BuildLimits;
-pub use recipe::Language;
 pub use sources::Sources;
 pub use toolchain::{BrainKit, CppKit, GoKit, NodeKit, RustKit, Toolchain};

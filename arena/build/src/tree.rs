@@ -161,6 +161,18 @@ impl Tree {
         self
     }
 
+    /// The files as a tar file.
+    pub(crate) fn tar(&self) -> io::Result<Vec<u8>> {
+        let mut tar = tar::Builder::new(Vec::new());
+        for (path, file) in &self.files {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(file.bytes.len() as u64);
+            header.set_mode(if file.is_program { 0o755 } else { 0o644 });
+            tar.append_data(&mut header, path, &*file.bytes)?;
+        }
+        tar.into_inner()
+    }
+
     /// Writes it into a folder that is there and empty.
     pub(crate) fn write(&self, into: &Path) -> io::Result<()> {
         // Sorted: a folder comes before what lies in it.

@@ -197,8 +197,16 @@ fn a_script_and_a_command_speak_lines() {
 #[test]
 fn settings_say_what_is_not_seen() {
     let settings = "language = \"python\"\nrun = \"python3 src/play.py --depth 3\"\n";
-    let files = [("entry.toml", settings), ("src/play.py", ""), ("x.ts", "")];
+    // Numbers that a sandbox would hide from a bot, since an arena's seed looks so.
+    let seed = "7".repeat(64);
+    let files = [
+        ("entry.toml", settings),
+        ("src/play.py", ""),
+        ("x.ts", ""),
+        ("seed", &*seed),
+    ];
     let built = built("othello", &files);
+    assert_eq!(built.packed.entries, 5);
     assert_eq!(built.spec.inner, "stdio:python3 src/play.py --depth 3");
     let nothing = build_files(&[("README.md", "hello")], &system(), &tight());
     let fault = fault(nothing, FaultKind::NoRecipe, "expected brain.cpp");

@@ -231,3 +231,48 @@ fn what_is_no_archive_is_said() {
     let why = Sources::read("../bot.py", b"x", &limits()).unwrap_err();
     assert_eq!(why.kind, FaultKind::BadName);
 }
+
+#[test]
+fn mutations_of_an_upload_are_read_or_refused() {
+    let text = "int main() { return 0; }\n".repeat(40);
+    let files = [
+        ("my/bot.cpp", &*text),
+        ("my/data/weights", "7"),
+        ("my/bot", "#!/bin/sh"),
+    ];
+    let zip = zip_of(&files);
+    let gzip = tar_gz(&files);
+    let mut tar = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*gzip), &mut tar).unwrap();
+    // A linear congruential generator (Knuth's MMIX): the same mutations each time.
+    let mut state = 1_u64;
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..6000 {
+        let mut upload = [&zip, &gzip, &tar][round % 3].clone();
+        for _ in 0..=random(4) {
+            let at = random(upload.len());
+            upload[at] = u8::try_from(random(256)).unwrap();
+        }
+        if random(8) == 0 {
+            upload.truncate(random(upload.len()));
+        }
+        match Sources::read("entry", &upload, &limits()) {
+            Ok(sources) => {
+                read += 1;
+                let is_inside = |path: &str| !path.starts_with('/') && !path.contains("..");
+                assert!(sources.paths().all(is_inside));
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(
+        read > 100 && refused > 100,
+        "{read} read, {refused} refused"
+    );
+}
