@@ -8,7 +8,7 @@ use std::{
 
 use referee_bots::{
     CommandLine, Launcher as _, PackedSpec,
-    archive::{LONGEST_PATH, Packed, pack_folder},
+    archive::{LONGEST_PATH, PackError, Packed, pack_folder},
     needs_of_file,
 };
 use referee_sandbox::{Program, ProgramEnd, ResourceLimits, Sandbox, Wall};
@@ -106,16 +106,20 @@ pub fn build(
     read_tar(&*ran.output, within.output, &mut tree).map_err(of_build)?;
     let bot = TempDir::with_prefix("arena-built-")?;
     tree.write(bot.path())?;
-    if let Some(file) = recipe.start.file()
-        && tree.files().get(file).is_none()
-    {
+    if let Some(missing) = missing(&recipe.start, &tree) {
         let (kind, why) = shortage(&ran, limits).unwrap_or_else(|| {
-            let why = format!("the build was successful, but has made no {file}, which is started");
+            let why = format!("the build was successful, but has made no {missing}");
             (FaultKind::NoProgram, why)
         });
         return Err(of_build(BuildFault::new(kind, why)).into());
     }
-    let packed = pack_folder(bot.path()).map_err(|error| BuildError::Ours(error.to_string()))?;
+    let packed = pack_folder(bot.path()).map_err(|error| match error {
+        PackError::TooLarge { why, .. } => {
+            let why = format!("the bot that was built: {why}");
+            BuildError::Fault(of_build(BuildFault::new(FaultKind::OutputLimit, why)))
+        }
+        PackError::Refused { .. } => BuildError::Ours(error.to_string()),
+    })?;
     let spec = spec(&recipe.start, &packed, bot.path()).map_err(of_build)?;
     Ok(Built {
         language: recipe.language,
@@ -256,6 +260,14 @@ fn shortage(ran: &Ran, limits: &BuildLimits) -> Option<(FaultKind, String)> {
         let why = format!("the build starts more than {most} processes and threads at one time");
         (FaultKind::ProcessLimit, why)
     })
+}
+
+/// What a bot lacks to be started.
+fn missing<'s>(start: &'s Start, tree: &Tree) -> Option<&'s str> {
+    match start.file() {
+        Some(file) => (!tree.files().contains_key(file)).then_some(file),
+        None => tree.files().is_empty().then_some("file"),
+    }
 }
 
 /// The first line of a log that says what is wrong, to be told with the fault.

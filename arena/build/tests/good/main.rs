@@ -10,8 +10,9 @@ mod kits;
 use std::{fs, path::Path};
 
 use arena_build::{BuildLimits, Built, FaultKind, Language};
-use common::{build_files, build_in, checkout, fault, no_sandbox, system, tight};
+use common::{build_files, build_in, checkout, fault, no_sandbox, sandbox_of, system, tight};
 use referee_bots::{PackedSpec, archive::unpack_archive, machine_label};
+use referee_sandbox::Outer;
 
 fn text(path: &str) -> String {
     fs::read_to_string(checkout().join(path)).unwrap()
@@ -105,10 +106,23 @@ fn the_same_sources_are_the_same_bot() {
     let files = [("careful.cpp", &*careful)];
     let [one, other] = [0, 1].map(|_| built("connect_four", &files));
     assert_eq!(one.packed.hash, other.packed.hash);
-    // With no walls too: they change nothing of it.
-    let limits = BuildLimits::default();
-    let open = build_in(&no_sandbox(), &files, "connect_four", &system(), &limits).unwrap();
-    assert_eq!(open.packed.hash, one.packed.hash);
+}
+
+#[test]
+fn every_kind_of_sandbox_builds_the_same() {
+    let careful = text("bots/adapters/strategy/examples/careful.cpp");
+    let files = [("careful.cpp", &*careful)];
+    let whole = built("connect_four", &files);
+    for sandbox in [
+        sandbox_of(Outer::Own),
+        sandbox_of(Outer::None),
+        no_sandbox(),
+    ] {
+        let limits = BuildLimits::default();
+        let built = build_in(&sandbox, &files, "connect_four", &system(), &limits);
+        let built = built.unwrap_or_else(|error| panic!("{}: {error}", sandbox.walls()));
+        assert_eq!(built.packed.hash, whole.packed.hash, "{}", sandbox.walls());
+    }
 }
 
 #[test]
