@@ -165,7 +165,13 @@ pub(crate) fn exam(
                 add(number, &definition, vec![own.clone(), opponent], root)?;
             }
         }
-        ExamRules::None {} => {}
+        // It brings nothing, but shows that the bot starts and plays.
+        ExamRules::None {} => {
+            let opponent = NewEntrant::new("random", "house:random");
+            let root = derived(contest, "exam", 0);
+            let definition = Definition { deals: 1, ..base };
+            add(0, &definition, vec![own, opponent], root)?;
+        }
     }
     Ok(runs)
 }

@@ -165,7 +165,8 @@ pub enum ExamRules {
     },
     /// Cases of fixed rounds, of which an entry plays all.
     Cases(Vec<ExamCase>),
-    /// None: entries meet in the league and the final alone.
+    /// None but a game against `random`, which shows that an entry starts: entries meet in the league
+    /// and the final.
     None {},
 }
 

@@ -18,7 +18,7 @@ use arena_terminal::{Format, StoreAt};
 use arena_tournament::unix_ms;
 use clap::{Args, Subcommand};
 use referee_bots::read_input_text;
-use referee_core::printable;
+use referee_core::{printable, shorten};
 use referee_net::Token;
 
 use super::archives::who;
@@ -599,8 +599,8 @@ impl Submit {
         let opened = Opened::new(&self.store, &self.contest).await?;
         let standing = &opened.standing;
         let person = told(standing.person(self.person))?;
-        let bytes = std::fs::read(&self.file);
-        let bytes = bytes.or_else(|error| usage(format!("{}: {error}", self.file.display())))?;
+        let bytes = std::fs::read(&self.file)
+            .or_else(|error| usage(format!("could not read {}: {error}", self.file.display())))?;
         let part = self.group.unwrap_or(0);
         let (store, contest) = (&opened.store, &standing.contest);
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
@@ -650,6 +650,11 @@ impl OfEntry {
                 report::line(&printable(line))?;
             }
         }
+        let first = games.iter().find_map(|game| game.foul.as_deref());
+        if let Some(foul) = first.filter(|foul| **foul != in_short(foul)) {
+            report::heading("the first foul")?;
+            report::line(&printable(foul))?;
+        }
         if !games.is_empty() {
             let rows = games.iter().map(|game| {
                 [
@@ -662,7 +667,7 @@ impl OfEntry {
                     verdict_words(game.verdict).to_owned(),
                     game.points.to_string(),
                     game.plies.to_string(),
-                    game.foul.as_deref().map(printable).unwrap_or_default(),
+                    game.foul.as_deref().map(in_short).unwrap_or_default(),
                 ]
             });
             let header = ["opponent", "seat", "verdict", "points", "moves", "why"];
@@ -792,6 +797,11 @@ fn result(standing: &Standing, entry: &Entry) -> String {
             ahead => format!("{} before it", count(ahead as u64, "entry", "entries")),
         },
     }
+}
+
+/// A foul for a row of a table.
+fn in_short(foul: &str) -> String {
+    shorten(&printable(foul), 60)
 }
 
 /// A number of things.

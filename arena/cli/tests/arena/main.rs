@@ -17,6 +17,7 @@ mod check_referee;
 mod checks;
 mod compose;
 mod containers;
+mod contests;
 mod deployment;
 mod documents;
 mod engine;

@@ -1,0 +1,192 @@
+//! A whole contest: six hand in good, broken, slow, greedy and hostile entries at once, while the arena
+//! is killed again and again.
+
+use std::{fs, time::Duration};
+
+use serde_json::Value;
+
+use crate::{site::Site, vocabulary::*};
+
+/// A bot that speaks lines, in which `{}` is done at its first move.
+const BOT: &str = r#"
+import json, sys
+for line in sys.stdin:
+    call = json.loads(line)
+    if call["call"] == "start":
+        print('{"ready": {}}', flush=True)
+    elif call["call"] == "get_point":
+        {}
+        top = call["top"]
+        y = min((y for y in range(len(top)) if top[y] > 0), key=lambda y: abs(y - len(top) // 2))
+        print(json.dumps({"point": {"x": top[y] - 1, "y": y}}), flush=True)
+"#;
+
+const CONTEST: &str = r#"
+game = "connect-four"
+zone = "Asia/Shanghai"
+opens = 2020-03-01T08:00:00
+closes = 2120-03-21T00:00:00
+[limits]
+counted = 2
+apart = "0s"
+move = "1s"
+memory_mib = 64
+"#;
+
+/// What the board has of each contestant: points of group 1, the sum, how many were handed in.
+fn board(site: &Site) -> Vec<(String, Option<i64>, u64)> {
+    let board: Value = serde_json::from_str(&site.run("contest board cup --format json")).unwrap();
+    let rows = board["rows"].as_array().unwrap().iter();
+    let mut rows: Vec<_> = rows
+        .map(|row| {
+            let name = row["name"].as_str().unwrap().to_owned();
+            (
+                name,
+                row["points"][0].as_i64(),
+                row["handed_in"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+/// The rows of the entries: number, group, whether it counts, state, result.
+fn entries(site: &Site) -> Vec<String> {
+    let status = site.run("contest status cup");
+    let rows = status.lines().skip_while(|line| !line.contains("entry"));
+    let rows = rows.skip(1).filter(|line| line.contains("contestant"));
+    rows.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+#[test]
+fn a_contest_from_its_file_to_its_grades_while_the_arena_is_killed() {
+    let mut site = Site::new();
+    let write = |name: &str, text: &str| fs::write(site.arena.path(name), text).unwrap();
+    write("cup.toml", CONTEST);
+    write(
+        "class.csv",
+        "name,id\nAnn,1\nBo,2\nCy,3\nDi,4\nEd,5\n=Flo,6\n",
+    );
+    let secret = site.arena.path("secret.txt");
+    write("secret.txt", "the seeds");
+    write("good.py", &BOT.replace("{}", "pass"));
+    write("broken.cpp", "int getPoint( {");
+    write("slow.py", &BOT.replace("{}", "import time; time.sleep(60)"));
+    write("greedy.py", &BOT.replace("{}", "x = bytearray(1 << 30)"));
+    write(
+        "spy.py",
+        &BOT.replace(
+            "{}",
+            &format!("open({:?}).read()", secret.display().to_string()),
+        ),
+    );
+    write("gone.py", "import sys; sys.exit('no licence')");
+    site.run("contest create cup.toml");
+    site.run("contest people add cup class.csv --tokens tokens.csv");
+    let tokens = fs::read_to_string(site.arena.path("tokens.csv")).unwrap();
+    assert_eq!(tokens.matches("arena_").count(), 6);
+    let files = [
+        "good.py",
+        "broken.cpp",
+        "slow.py",
+        "greedy.py",
+        "spy.py",
+        "gone.py",
+    ];
+    for (person, file) in (1..).zip(files) {
+        site.run(&format!(
+            "contest submit cup {file} --person {person} --group 1"
+        ));
+    }
+
+    let server = site.serve("--contest");
+    // Killed at moments that nobody chose: in builds, in games, in what comes between.
+    for moment in [300, 700, 1500, 2500] {
+        std::thread::sleep(Duration::from_millis(moment));
+        site.kill(server);
+        site.restart(server);
+    }
+    wait_until_or(
+        "all entries are judged",
+        || format!("{}\n{}", entries(&site).join("\n"), site.log()),
+        || {
+            let is_final = |row: &String| row.contains(" judged ") || row.contains(" failed ");
+            entries(&site).iter().all(is_final)
+        },
+    );
+
+    let rows = entries(&site);
+    assert_eq!(rows[1], "2 contestant 2 1 no failed Compile Error");
+    assert_eq!(rows[2], "3 contestant 3 1 yes judged 0 points");
+    assert_eq!(rows[3], "4 contestant 4 1 yes judged 0 points");
+    assert_eq!(rows[4], "5 contestant 5 1 yes judged 0 points");
+    assert_eq!(rows[5], "6 contestant 6 1 no failed Runtime Error");
+    let entry = |number: u32| site.run(&format!("contest entry cup {number}"));
+    for (number, says) in [
+        (2, "broken.cpp:1:16: error"),
+        (3, "Time Limit Exceeded"),
+        (4, "Memory Limit Exceeded"),
+        (5, "No such file"),
+        (6, "no licence"),
+    ] {
+        let shown = entry(number);
+        assert!(shown.contains(says), "{shown}");
+        assert!(!shown.contains("the seeds"), "{shown}");
+    }
+    // No game was played or counted twice: ten of each exam that began.
+    let good = entry(1);
+    assert_eq!(
+        good.lines().filter(|line| line.contains("ladder-")).count(),
+        10,
+        "{good}"
+    );
+    let points = board(&site);
+    let ann = points.iter().find(|row| row.0 == "Ann").unwrap();
+    assert!(ann.1.unwrap() >= 10, "{ann:?}");
+    assert_eq!(ann.2, 1);
+    // It is in no list of tournaments.
+    refused(
+        &site.arena.run("tournament status nobody"),
+        "there is none yet",
+    );
+
+    // Ann has one counted place left, and Bo still two.
+    let again = |person: u32| format!("contest submit cup good.py --person {person} --group 1");
+    site.run(&again(1));
+    refused(&site.arena.run(&again(1)), "no more may count");
+    site.run(&again(2));
+    site.run(&again(2));
+    refused(&site.arena.run(&again(2)), "no more may count");
+
+    site.run("contest disqualify cup 3 --reason 'copied from Ann'");
+    site.run("contest people forget cup 5");
+    wait_until_or(
+        "the rest is judged",
+        || entries(&site).join("\n"),
+        || {
+            entries(&site)
+                .iter()
+                .filter(|row| row.contains(" judged "))
+                .count()
+                == 7
+        },
+    );
+    let grades = site.run("contest grades cup");
+    assert!(
+        grades.starts_with("id,name,group,contestant,rank,group 1,"),
+        "{grades}"
+    );
+    assert!(grades.contains("\n6,'=Flo,"), "{grades}");
+    assert!(grades.contains("copied from Ann"), "{grades}");
+    assert!(!grades.contains("Ed"), "{grades}");
+    let log = site.run("contest log cup");
+    assert!(log.contains("forgot person 5"), "{log}");
+    let published = site.run("contest publish cup");
+    assert!(
+        published.contains("the root of the final is"),
+        "{published}"
+    );
+    refused(&site.arena.run(&again(2)), "the contest is over");
+}

@@ -1,0 +1,279 @@
+//! The judge, with builds that the test says and a clock that it sets. What is played is ended by the
+//! test, without a game.
+#![allow(clippy::disallowed_methods, reason = "a test")]
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use arena_contest::{
+    BuildFailure, BuildJob, BuildSources, BuiltEntry, ContestRules, Fault, Judge, Standing, Viewer,
+    hand_in,
+};
+use arena_store::{
+    By, ContestRun, ContestRunKind, EntryState, NewPerson, Role, Store, TournamentState,
+};
+use arena_tournament::{WallClock, unix_ms};
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+
+const BY: By<'_> = By {
+    who: "the teacher",
+    at_unix_ms: 0,
+};
+
+/// A contest of three people, and one who judges it at a time that the test sets.
+struct Hall {
+    store: Store,
+    opens: i64,
+    now: Arc<Mutex<i64>>,
+    stop: CancellationToken,
+    judging: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl Hall {
+    async fn new(more: &str, build: Arc<BuildSources>) -> Self {
+        let text = format!(
+            "game = \"connect-four\"\nopens = 2027-03-01T00:00:00\ncloses = 2027-03-02T00:00:00\n{more}"
+        );
+        let (_, rules) = ContestRules::parse(&text, "spring").unwrap();
+        let store = Store::open_in_memory().await.unwrap();
+        let contest = Standing::create(&store, "spring", &rules, BY)
+            .await
+            .unwrap();
+        let people = ["Ann", "Bo", "Cy"].map(|name| NewPerson {
+            role: Role::Contestant,
+            name: name.to_owned(),
+            pseudonym: name.to_lowercase(),
+            external_id: None,
+            section: None,
+            team: None,
+            token_hash: name.to_owned(),
+        });
+        store.add_people(contest.id, &people, BY).await.unwrap();
+        let now = Arc::new(Mutex::new(rules.opens_unix_ms));
+        let read = now.clone();
+        let clock = WallClock::new(move || {
+            SystemTime::UNIX_EPOCH + Duration::from_millis(read.lock().cast_unsigned())
+        });
+        assert_eq!(unix_ms(clock.now()), rules.opens_unix_ms);
+        let judge = Judge::new(store.clone(), build, PathBuf::from("/"), clock);
+        let stop = CancellationToken::new();
+        let until = stop.clone();
+        let judging = tokio::spawn(async move { judge.run(&until).await });
+        Self {
+            store,
+            opens: rules.opens_unix_ms,
+            now,
+            stop,
+            judging: Some(judging),
+        }
+    }
+
+    fn set_hour(&self, hour: i64) {
+        *self.now.lock() = self.opens + hour * 3_600_000;
+    }
+
+    async fn standing(&self) -> Standing {
+        let now = *self.now.lock();
+        Standing::read(&self.store, "spring", now).await.unwrap()
+    }
+
+    async fn submit(&self, person: usize) -> u64 {
+        let standing = self.standing().await;
+        let who = &standing.people[person - 1];
+        let now = *self.now.lock();
+        let (contest, file) = (&standing.contest, format!("{person}.py"));
+        let taken = hand_in(&self.store, contest, who, 1, &file, b"print()", now).await;
+        taken.unwrap().unwrap().number
+    }
+
+    /// Waits until something holds of the contest.
+    async fn until(&self, holds: impl Fn(&Standing, &[ContestRun]) -> bool) -> Standing {
+        for _ in 0..600 {
+            let standing = self.standing().await;
+            let runs = self.store.contest_runs(standing.contest.id).await.unwrap();
+            if holds(&standing, &runs) {
+                return standing;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{:?}", self.standing().await.entries);
+    }
+
+    /// Ends all that is played: without a game it brings nothing.
+    async fn end_runs(&self) {
+        let id = self.standing().await.contest.id;
+        for run in self.store.contest_runs(id).await.unwrap() {
+            let over = TournamentState::Over;
+            self.store.set_state(run.tournament, over, 1).await.unwrap();
+        }
+    }
+
+    async fn close(mut self) {
+        self.stop.cancel();
+        self.judging.take().unwrap().await.unwrap();
+    }
+}
+
+fn built(job: &BuildJob) -> BuiltEntry {
+    BuiltEntry {
+        hash: format!("{:064x}", job.bytes.len()),
+        size: 1,
+        packed: vec![1],
+        spec: format!("packed:{}", job.file),
+        log: "it was easy".to_owned(),
+    }
+}
+
+fn all_are_built() -> Arc<BuildSources> {
+    Arc::new(|job, _| Ok(built(job)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_of_its_author_s_fault_gives_its_place_back_and_one_of_ours_costs_nothing() {
+    let tries = Arc::new(AtomicU32::new(0));
+    let counted = tries.clone();
+    let build: Arc<BuildSources> = Arc::new(move |job, _| match &*job.file {
+        "1.py" => Ok(built(job)),
+        "2.py" => Err(BuildFailure::Theirs {
+            fault: Fault {
+                verdict: "Compile Error".to_owned(),
+                words: "line 1".to_owned(),
+            },
+            log: "line 1: no".to_owned(),
+        }),
+        _ => {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Err(BuildFailure::Ours("the disk is full".to_owned()))
+        }
+    });
+    let hall = Hall::new("[limits]\ncounted = 1\nall = 1\n", build).await;
+    for person in 1..=3 {
+        hall.submit(person).await;
+    }
+    let all = |standing: &Standing, _: &[ContestRun]| {
+        let states: Vec<EntryState> = standing.entries.iter().map(|one| one.state).collect();
+        states == [EntryState::Playing, EntryState::Failed, EntryState::Failed]
+    };
+    let standing = hall.until(all).await;
+    // Once, and three times more.
+    assert_eq!(tries.load(Ordering::SeqCst), 4);
+    let counts: Vec<bool> = standing
+        .entries
+        .iter()
+        .map(|one| one.place.counted)
+        .collect();
+    assert_eq!(counts, [true, false, false]);
+    let fault = |at: usize, viewer| {
+        let outcome = standing.outcome(&standing.entries[at], viewer);
+        outcome.and_then(|outcome| outcome.fault)
+    };
+    assert_eq!(
+        fault(1, Viewer::Contestant(2)).unwrap().verdict,
+        "Compile Error"
+    );
+    assert_eq!(fault(1, Viewer::Contestant(1)), None);
+    let ours = fault(2, Viewer::Contestant(3)).unwrap();
+    assert_eq!(ours.verdict, "System Error");
+    assert!(!ours.words.contains("disk"), "{ours:?}");
+    // One of all is all that there is; what failed by our fault is none of them.
+    hall.set_hour(1);
+    assert_eq!(hall.submit(3).await, 4);
+    let standing = hall.standing().await;
+    let (contest, bo) = (&standing.contest, &standing.people[1]);
+    let now = *hall.now.lock();
+    let refused = hand_in(&hall.store, contest, bo, 1, "2.py", b"print()", now).await;
+    let refused = refused.unwrap().unwrap_err().to_string();
+    assert!(refused.contains("handed in 1 entries"), "{refused}");
+    hall.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rounds_follow_each_other_and_the_final_waits_for_all_who_may_still_hand_in() {
+    let more = "[league]\nevery = \"2h\"\n[final]\ndeals = 3\n";
+    let hall = Hall::new(more, all_are_built()).await;
+    for person in 1..=3 {
+        hall.submit(person).await;
+    }
+    let playing = |standing: &Standing, _: &[ContestRun]| {
+        standing
+            .entries
+            .iter()
+            .all(|one| one.state == EntryState::Playing)
+    };
+    let standing = hall.until(playing).await;
+    let id = standing.contest.id;
+    hall.end_runs().await;
+    let rounds = |count: usize| {
+        move |_: &Standing, runs: &[ContestRun]| {
+            let league = runs.iter().filter(|run| run.kind == ContestRunKind::League);
+            league.count() == count
+        }
+    };
+    hall.until(rounds(1)).await;
+    // Ann is out, Bo has a newer entry, Cy has more time.
+    hall.store
+        .disqualify(id, 1, Some("copied"), BY)
+        .await
+        .unwrap();
+    let late = hall.opens + 26 * 3_600_000;
+    hall.store.set_until(id, 3, Some(late), BY).await.unwrap();
+    hall.set_hour(3);
+    assert_eq!(hall.submit(2).await, 4);
+    let four = |standing: &Standing, _: &[ContestRun]| {
+        standing
+            .entries
+            .get(3)
+            .is_some_and(|one| one.state == EntryState::Playing)
+    };
+    hall.until(four).await;
+    hall.end_runs().await;
+    hall.until(rounds(2)).await;
+    hall.end_runs().await;
+    // The deadline is over, but not Cy's.
+    hall.set_hour(25);
+    assert_eq!(hall.submit(3).await, 5);
+    let five = |standing: &Standing, _: &[ContestRun]| {
+        standing
+            .entries
+            .get(4)
+            .is_some_and(|one| one.state == EntryState::Playing)
+    };
+    let standing = hall.until(five).await;
+    assert!(standing.entries[4].place.official);
+    hall.set_hour(27);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    // An entry that is not judged yet holds it up.
+    hall.until(rounds(2)).await;
+    hall.end_runs().await;
+    let has_final = |_: &Standing, runs: &[ContestRun]| {
+        runs.iter().any(|run| run.kind == ContestRunKind::Final)
+    };
+    let standing = hall.until(has_final).await;
+    let the_final = hall
+        .store
+        .tournament("spring.final.1")
+        .await
+        .unwrap()
+        .unwrap();
+    let names: Vec<&str> = the_final.entrants.iter().map(|one| &*one.name).collect();
+    assert_eq!(names, ["entry-4", "entry-5"]);
+    assert_eq!(
+        the_final.commitment,
+        standing.contest.final_root.commitment()
+    );
+    let league = hall
+        .store
+        .tournament("spring.league.2")
+        .await
+        .unwrap()
+        .unwrap();
+    assert_ne!(league.commitment, the_final.commitment);
+    hall.close().await;
+}
