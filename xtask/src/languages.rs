@@ -155,7 +155,13 @@ fn go_kit(words: &str) -> Result<Command> {
 fn go() -> Result {
     let programs = folder().join("go");
     fs::create_dir_all(&programs)?;
-    stream(go_kit("build -o")?.arg(&programs).arg("./samples/..."))
+    stream(go_kit("build -o")?.arg(&programs).arg("./samples/..."))?;
+    // What entries in Go are built with: `arena/build` has it as `GoKit::cache`.
+    stream(
+        go_kit("build ./...")?
+            .env("CGO_ENABLED", "0")
+            .env("GOCACHE", folder().join("go-cache")),
+    )
 }
 
 fn ctest(build: &Path) -> Command {

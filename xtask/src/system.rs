@@ -64,6 +64,8 @@ pub(crate) const TESTS: &[Need] = &[
     // The Java kit.
     programs(&["java", "javac"], &["openjdk-17-jdk-headless"]),
     programs(&["mvn"], &["maven"]),
+    // Entries in C++ are linked by what it says of the kit's libraries.
+    programs(&["pkg-config"], &["pkgconf"]),
     // What a runtime finds in a sandbox is tested with it.
     programs(&["ruby"], &["ruby"]),
     programs(&["lua5.4"], &["lua5.4"]),

@@ -8,7 +8,7 @@ use std::{
 
 use referee_bots::{
     CommandLine, Launcher as _, PackedSpec,
-    archive::{LONGEST_PATH, Packed, pack_folder},
+    archive::{LONGEST_PATH, PackError, Packed, pack_folder},
     needs_of_file,
 };
 use referee_sandbox::{Program, ProgramEnd, ResourceLimits, Sandbox, Wall};
@@ -16,8 +16,9 @@ use tempfile::TempDir;
 
 use crate::{
     fault::{BuildError, BuildFault, FaultKind},
+    language::Language,
     limits::{BuildLimits, bytes},
-    recipe::{Language, Recipe, Start},
+    recipe::{Recipe, Start},
     run::{Ran, RunEnd, RunLimits, run, shell},
     sources::{Sources, read_tar},
     toolchain::Toolchain,
@@ -26,6 +27,9 @@ use crate::{
 
 /// What is built where there is room, but for what a tar file says of each file.
 const OVERHEAD: u64 = 2048;
+
+/// The sources, as the build finds them beside its script: it unpacks them itself.
+const SOURCES: &str = "sources.tar";
 
 /// Codes with which the script says what a build has run into.
 const FAILED: i32 = 1;
@@ -68,15 +72,20 @@ pub fn build(
     toolchain.require(&recipe.tools)?;
 
     let outside = TempDir::with_prefix("arena-build-")?;
-    let folder = outside.path().join("sources");
-    fs::create_dir(&folder)?;
-    sources.0.write(&folder)?;
+    fs::write(outside.path().join(SOURCES), sources.0.tar()?)?;
     let script = outside.path().join("build.sh");
     fs::write(&script, script_of(&recipe, sandbox, limits))?;
 
     // Where nothing is private, it is at least a folder of its own.
     let home = sandbox.is_off().then(TempDir::new).transpose()?;
-    let program = program(&recipe, toolchain, script, outside.path(), home.as_ref(), limits);
+    let program = program(
+        &recipe,
+        toolchain,
+        script,
+        outside.path(),
+        home.as_ref(),
+        limits,
+    );
     let within = RunLimits {
         time: limits.time,
         output: limits.output + OVERHEAD * u64::from(limits.output_files),
@@ -97,16 +106,20 @@ pub fn build(
     read_tar(&*ran.output, within.output, &mut tree).map_err(of_build)?;
     let bot = TempDir::with_prefix("arena-built-")?;
     tree.write(bot.path())?;
-    if let Some(file) = recipe.start.file()
-        && tree.files().get(file).is_none()
-    {
+    if let Some(missing) = missing(&recipe.start, &tree) {
         let (kind, why) = shortage(&ran, limits).unwrap_or_else(|| {
-            let why = format!("the build was successful, but has made no {file}, which is started");
+            let why = format!("the build was successful, but has made no {missing}");
             (FaultKind::NoProgram, why)
         });
         return Err(of_build(BuildFault::new(kind, why)).into());
     }
-    let packed = pack_folder(bot.path()).map_err(|error| BuildError::Ours(error.to_string()))?;
+    let packed = pack_folder(bot.path()).map_err(|error| match error {
+        PackError::TooLarge { why, .. } => {
+            let why = format!("the bot that was built: {why}");
+            BuildError::Fault(of_build(BuildFault::new(FaultKind::OutputLimit, why)))
+        }
+        PackError::Refused { .. } => BuildError::Ours(error.to_string()),
+    })?;
     let spec = spec(&recipe.start, &packed, bot.path()).map_err(of_build)?;
     Ok(Built {
         language: recipe.language,
@@ -176,7 +189,7 @@ fn script_of(recipe: &Recipe, sandbox: &Sandbox, limits: &BuildLimits) -> String
     format!(
         "exec 3>&1 1>&2\n\
          umask 022\n\
-         cp -R sources \"$HOME/entry\" && chmod -R u+w \"$HOME/entry\" || exit {BYTES_FULL}\n\
+         mkdir \"$HOME/entry\" && tar -x -m -f {SOURCES} -C \"$HOME/entry\" || exit {BYTES_FULL}\n\
          (\nexec 3>&-\nset -e\ncd \"$HOME/entry\"\n{steps}\n)\n\
          failed=$?\n\
          for place in {places}; do\n\
@@ -247,6 +260,14 @@ fn shortage(ran: &Ran, limits: &BuildLimits) -> Option<(FaultKind, String)> {
         let why = format!("the build starts more than {most} processes and threads at one time");
         (FaultKind::ProcessLimit, why)
     })
+}
+
+/// What a bot lacks to be started.
+fn missing<'s>(start: &'s Start, tree: &Tree) -> Option<&'s str> {
+    match start.file() {
+        Some(file) => (!tree.files().contains_key(file)).then_some(file),
+        None => tree.files().is_empty().then_some("file"),
+    }
 }
 
 /// The first line of a log that says what is wrong, to be told with the fault.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::{
     fault::{BuildFault, FaultKind},
-    recipe::Language,
+    language::Language,
     sources::Sources,
 };
 

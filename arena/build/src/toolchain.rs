@@ -60,7 +60,8 @@ pub struct GoKit {
     pub module: PathBuf,
     /// The modules that it needs, as in `GOMODCACHE`.
     pub modules: PathBuf,
-    /// What has been compiled of them, as in `GOCACHE`. Without it a build compiles all of them.
+    /// What has been compiled of them: `GOCACHE` after `CGO_ENABLED=0 go build ./...` in the module.
+    /// Without it each build compiles all of them, which takes minutes.
     pub cache: Option<PathBuf>,
 }
 
@@ -95,8 +96,8 @@ impl Toolchain {
     }
 
     /// The programs of this machine, and the kits of a checkout as far as they are built: those
-    /// that `cargo xtask test` builds into `languages`, and the kit for TypeScript where its
-    /// sources are. For tests and developers: it runs programs to ask them where things are.
+    /// that `cargo xtask test` builds into `target/languages`, the kit for Rust in `debug` beside it,
+    /// and the kit for TypeScript where its sources are. For tests and developers: it runs programs to ask them where things are.
     #[must_use]
     pub fn of_checkout(checkout: &Path, languages: &Path) -> Self {
         let bots = checkout.join("bots");
@@ -118,15 +119,20 @@ impl Toolchain {
             java: there(languages.join("java/random.jar")),
             ..Self::of_system()
         };
-        let go = |name: &str| {
-            let said = said("go", &["env", name])?;
-            there(PathBuf::from(said))
-        };
-        toolchain.go = go("GOMODCACHE").map(|modules| GoKit {
-            module: bots.join("go"),
+        let module = bots.join("go");
+        let asked = |name: &str| said("go", &["env", name], &module).map(PathBuf::from);
+        toolchain.go = asked("GOMODCACHE").and_then(there).map(|modules| GoKit {
+            module: module.clone(),
             modules,
-            cache: go("GOCACHE"),
+            cache: there(languages.join("go-cache")),
         });
+        // The one that the module asks for; where the system's is too old to know it, the one that
+        // `cargo xtask test` gets.
+        let got = files_ending(&languages.with_file_name("tools").join("go/golang.org"), "");
+        let root = got
+            .and_then(|mut got| got.pop())
+            .or_else(|| asked("GOROOT"));
+        toolchain.add_compiler(root);
         let typescript = bots.join("typescript");
         let modules = there(typescript.join("samples/node_modules/bot-arena/package.json"));
         let compiler = there(typescript.join("node_modules/typescript"));
@@ -134,12 +140,22 @@ impl Toolchain {
             modules: typescript.join("samples/node_modules"),
             typescript: compiler,
         });
-        if let Some(root) = said("rustc", &["--print", "sysroot"]) {
-            let root = PathBuf::from(root);
-            toolchain.path.push(root.join("bin"));
-            toolchain.readable.push(root);
-        }
+        let debug = languages.with_file_name("debug");
+        toolchain.rust = there(debug.join("libbot_kit.rlib")).map(|library| RustKit {
+            library,
+            dependencies: debug.join("deps"),
+        });
+        let root = said("rustc", &["--print", "sysroot"], checkout);
+        toolchain.add_compiler(root.map(PathBuf::from));
         toolchain
+    }
+
+    /// A compiler with all that it needs in one folder.
+    fn add_compiler(&mut self, root: Option<PathBuf>) {
+        if let Some(root) = root {
+            self.path.insert(0, root.join("bin"));
+            self.readable.push(root);
+        }
     }
 
     /// The value of `PATH`.
@@ -194,14 +210,14 @@ fn files_ending(folder: &Path, ending: &str) -> Option<Vec<PathBuf>> {
     (!files.is_empty()).then_some(files)
 }
 
-/// The one line that a program of this machine answers.
-fn said(program: &str, arguments: &[&str]) -> Option<String> {
+/// The one line that a program of this machine answers in a folder.
+fn said(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     let mut command = Command::new(program);
     if let Some(path) = env::var_os("PATH") {
         let more = env::split_paths(&path).chain(["/usr/local/go/bin".into()]);
         command.env("PATH", env::join_paths(more).ok()?);
     }
-    let output = command.args(arguments).output().ok()?;
+    let output = command.args(arguments).current_dir(folder).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let line = text.trim();
     (output.status.success() && !line.is_empty()).then(|| line.to_owned())

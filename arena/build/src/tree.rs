@@ -161,6 +161,18 @@ impl Tree {
         self
     }
 
+    /// The files as a tar file.
+    pub(crate) fn tar(&self) -> io::Result<Vec<u8>> {
+        let mut tar = tar::Builder::new(Vec::new());
+        for (path, file) in &self.files {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(file.bytes.len() as u64);
+            header.set_mode(if file.is_program { 0o755 } else { 0o644 });
+            tar.append_data(&mut header, path, &*file.bytes)?;
+        }
+        tar.into_inner()
+    }
+
     /// Writes it into a folder that is there and empty.
     pub(crate) fn write(&self, into: &Path) -> io::Result<()> {
         // Sorted: a folder comes before what lies in it.
@@ -198,7 +210,7 @@ impl Tree {
         }
         let parts = path.trim_end_matches('/').split('/');
         let parts: Vec<&str> = parts.filter(|part| *part != ".").collect();
-        if parts.iter().any(|part| *part == "..") {
+        if parts.contains(&"..") {
             return bad("expected a path in the folder, found \"..\"");
         }
         let path = parts.join("/");
@@ -209,7 +221,10 @@ impl Tree {
             return bad("expected a path without empty names");
         }
         if parts.len() > self.limits.depth {
-            let why = format!("it has more than {} folders in each other", self.limits.depth);
+            let why = format!(
+                "it has more than {} folders in each other",
+                self.limits.depth
+            );
             return bad(&why);
         }
         if path.len() > LONGEST_PATH || parts.iter().any(|part| part.len() > 255) {

@@ -103,6 +103,12 @@ const FORBIDDEN: &[Arrow] = &[
     ("arena-store", "referee", "the store plays no game"),
     ("arena-store", "arena", "the arena arranges, the store keeps"),
 
+    ("arena-build", "clap", "the caller reads arguments"),
+    ("arena-build", "anstream", "a library prints nothing"),
+    ("arena-build", "arena-store", "who builds does not know where it is kept"),
+    ("arena-build", "arena-tournament", "who builds does not know what for"),
+    ("arena-build", "arena", "who builds does not know who asks"),
+
     ("arena-check", "clap", "the engine reads no arguments"),
     ("arena-check", "indicatif", "a library prints nothing"),
     ("arena-check", "anstream", "a library prints nothing"),

@@ -14,7 +14,7 @@ use arena_build::{
     BuildError, BuildFault, BuildLimits, Built, FaultKind, Sources, Toolchain, build,
 };
 use flate2::{Compression, write::GzEncoder};
-use referee_sandbox::{Reexec, Sandbox, SandboxMode};
+use referee_sandbox::{Outer, Reexec, Sandbox, SandboxMode};
 use tar::{Builder, EntryType, Header};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
@@ -30,6 +30,11 @@ fn reexec() -> Reexec {
     );
     let verb = Vec::new();
     Reexec { program, verb }
+}
+
+/// The walls of this kind of namespaces alone.
+pub(crate) fn sandbox_of(kind: Outer) -> Sandbox {
+    Sandbox::probe_kind(kind, reexec()).unwrap()
 }
 
 /// All walls: `cargo xtask test` sees to what they need.
@@ -65,7 +70,7 @@ pub(crate) fn kits() -> Toolchain {
 /// Limits that are enough for what is small, and soon reached by what is not.
 pub(crate) fn tight() -> BuildLimits {
     BuildLimits {
-        time: Duration::from_secs(20),
+        time: Duration::from_secs(60),
         memory: 256 << 20,
         output: 16 << 20,
         output_files: 2000,
@@ -125,11 +130,7 @@ pub(crate) fn build_in(
 }
 
 /// The fault of a build, which must be of this kind and name this, in its words or its log.
-pub(crate) fn fault(
-    built: Result<Built, BuildError>,
-    kind: FaultKind,
-    named: &str,
-) -> BuildFault {
+pub(crate) fn fault(built: Result<Built, BuildError>, kind: FaultKind, named: &str) -> BuildFault {
     match built {
         Err(BuildError::Fault(fault)) => {
             eprintln!("{fault}\n{}", fault.log);

@@ -11,7 +11,8 @@ use crate::{
 /// A file of what `arena bots new` writes for Connect Four.
 fn template(path: &str) -> String {
     let text = text(&format!("arena/cli/templates/{path}"));
-    text.replace("{{name}}", "fresh").replace("{{kit}}", "/srv/kit")
+    text.replace("{{name}}", "fresh")
+        .replace("{{kit}}", "/srv/kit")
 }
 
 /// Builds files for a game with all kits.
@@ -38,12 +39,21 @@ fn a_brain_is_built_into_a_bot() {
         &kits(),
         &BuildLimits::default(),
     );
-    fault(none, FaultKind::CompileError, "your brain.cpp has no `class MyBrain");
+    fault(
+        none,
+        FaultKind::CompileError,
+        "your brain.cpp has no `class MyBrain",
+    );
 }
 
 #[test]
 fn a_bot_in_cpp_is_built() {
-    let files = ["main.cpp", "connect_four/bot.hpp", "connect_four/bot_test.cpp", "CMakeLists.txt"];
+    let files = [
+        "main.cpp",
+        "connect_four/bot.hpp",
+        "connect_four/bot_test.cpp",
+        "CMakeLists.txt",
+    ];
     let texts = files.map(|file| (file, template(&format!("cpp/{file}"))));
     let files: Vec<(&str, &str)> = texts
         .iter()
@@ -56,9 +66,16 @@ fn a_bot_in_cpp_is_built() {
 
 #[test]
 fn a_bot_in_go_is_built() {
-    let (bot, test) = (template("go/connect_four/bot.go"), template("go/connect_four/bot_test.go"));
+    let (bot, test) = (
+        template("go/connect_four/bot.go"),
+        template("go/connect_four/bot_test.go"),
+    );
     let module = template("go/go.mod");
-    let files = [("go.mod", &*module), ("bot.go", &bot), ("bot_test.go", &test)];
+    let files = [
+        ("go.mod", &*module),
+        ("bot.go", &bot),
+        ("bot_test.go", &test),
+    ];
     let built = built("connect_four", &files);
     let machine = machine_label();
     is_built(&built, Language::Go, "exec:./bot", &[&machine], &["bot"]);
@@ -66,19 +83,31 @@ fn a_bot_in_go_is_built() {
 
 #[test]
 fn a_bot_in_java_is_built() {
-    let (bot, test) = (template("java/connect_four/MyBot.java"), template("java/connect_four/MyBotTest.java"));
+    let (bot, test) = (
+        template("java/connect_four/MyBot.java"),
+        template("java/connect_four/MyBotTest.java"),
+    );
     let files = [
         ("src/main/java/MyBot.java", &*bot),
         ("src/test/java/MyBotTest.java", &test),
     ];
     let built = built("connect_four", &files);
     let inner = "exec:java -cp bot.jar:kit.jar MyBot";
-    is_built(&built, Language::Java, inner, &["java"], &["bot.jar", "kit.jar"]);
+    is_built(
+        &built,
+        Language::Java,
+        inner,
+        &["java"],
+        &["bot.jar", "kit.jar"],
+    );
 }
 
 #[test]
 fn a_bot_in_typescript_is_built() {
-    let (main, bot) = (template("typescript/main.ts"), template("typescript/connect_four/bot.ts"));
+    let (main, bot) = (
+        template("typescript/main.ts"),
+        template("typescript/connect_four/bot.ts"),
+    );
     let test = template("typescript/connect_four/bot.test.ts");
     let package = template("typescript/package.json");
     let files = [
@@ -88,15 +117,54 @@ fn a_bot_in_typescript_is_built() {
         ("src/bot.test.ts", &test),
     ];
     let built = built("connect_four", &files);
-    let files = ["dist/main.js", "dist/bot.js", "node_modules/bot-arena/dist/index.js"];
-    is_built(&built, Language::TypeScript, "exec:node dist/main.js", &["node"], &files);
+    let files = [
+        "dist/main.js",
+        "dist/bot.js",
+        "node_modules/bot-arena/dist/index.js",
+    ];
+    is_built(
+        &built,
+        Language::TypeScript,
+        "exec:node dist/main.js",
+        &["node"],
+        &files,
+    );
 }
 
 #[test]
 fn a_bot_in_javascript_has_its_kit() {
     let bot = text("bots/typescript/samples/careful.js");
-    let files = [("package.json", "{\"type\": \"module\"}"), ("bot.js", &*bot)];
+    let files = [
+        ("package.json", "{\"type\": \"module\"}"),
+        ("bot.js", &*bot),
+    ];
     let built = built("connect_four", &files);
     let files = ["bot.js", "node_modules/bot-arena/dist/index.js"];
-    is_built(&built, Language::JavaScript, "exec:node bot.js", &["node"], &files);
+    is_built(
+        &built,
+        Language::JavaScript,
+        "exec:node bot.js",
+        &["node"],
+        &files,
+    );
+}
+
+#[test]
+fn a_bot_in_rust_is_built_and_its_build_script_is_not_run() {
+    let main = template("rust/connect_four/main.rs");
+    let manifest = template("rust/Cargo.toml");
+    let script = "fn main() { panic!(\"the build script runs\"); }";
+    let files = [
+        ("Cargo.toml", &*manifest),
+        ("src/main.rs", &main),
+        ("build.rs", script),
+    ];
+    let built = built("connect_four", &files);
+    let machine = machine_label();
+    is_built(&built, Language::Rust, "exec:./bot", &[&machine], &["bot"]);
+    assert!(
+        !built.log.contains("the build script runs"),
+        "{}",
+        built.log
+    );
 }

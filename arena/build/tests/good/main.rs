@@ -1,4 +1,6 @@
 //! Entries that are built as their authors mean them, and the SPECs that start them.
+#![allow(clippy::print_stderr, clippy::disallowed_methods, reason = "a test")]
+#![expect(clippy::unwrap_used, reason = "a failure is the test's")]
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -8,8 +10,9 @@ mod kits;
 use std::{fs, path::Path};
 
 use arena_build::{BuildLimits, Built, FaultKind, Language};
-use common::{build_files, build_in, checkout, fault, no_sandbox, system, tight};
+use common::{build_files, build_in, checkout, fault, no_sandbox, sandbox_of, system, tight};
 use referee_bots::{PackedSpec, archive::unpack_archive, machine_label};
+use referee_sandbox::Outer;
 
 fn text(path: &str) -> String {
     fs::read_to_string(checkout().join(path)).unwrap()
@@ -54,7 +57,11 @@ fn a_strategy_of_one_file_is_compiled() {
     }
     let files = [("careful.cpp", &*careful)];
     let other = build_in(common::sandbox(), &files, "othello", &system(), &tight());
-    fault(other, FaultKind::WrongGame, "a strategy plays connect_four, not othello");
+    fault(
+        other,
+        FaultKind::WrongGame,
+        "a strategy plays connect_four, not othello",
+    );
 }
 
 #[test]
@@ -99,10 +106,23 @@ fn the_same_sources_are_the_same_bot() {
     let files = [("careful.cpp", &*careful)];
     let [one, other] = [0, 1].map(|_| built("connect_four", &files));
     assert_eq!(one.packed.hash, other.packed.hash);
-    // With no walls too: they change nothing of it.
-    let limits = BuildLimits::default();
-    let open = build_in(&no_sandbox(), &files, "connect_four", &system(), &limits).unwrap();
-    assert_eq!(open.packed.hash, one.packed.hash);
+}
+
+#[test]
+fn every_kind_of_sandbox_builds_the_same() {
+    let careful = text("bots/adapters/strategy/examples/careful.cpp");
+    let files = [("careful.cpp", &*careful)];
+    let whole = built("connect_four", &files);
+    for sandbox in [
+        sandbox_of(Outer::Own),
+        sandbox_of(Outer::None),
+        no_sandbox(),
+    ] {
+        let limits = BuildLimits::default();
+        let built = build_in(&sandbox, &files, "connect_four", &system(), &limits);
+        let built = built.unwrap_or_else(|error| panic!("{}: {error}", sandbox.walls()));
+        assert_eq!(built.packed.hash, whole.packed.hash, "{}", sandbox.walls());
+    }
 }
 
 #[test]
@@ -110,15 +130,35 @@ fn a_program_in_python_is_checked_and_started_as_it_is_written() {
     let lines = text("bots/adapters/lines/samples/random_bot.py");
     let one = built("othello", &[("random_bot.py", &lines)]);
     let files = ["random_bot.py"];
-    is_built(&one, Language::Python, "stdio:python3 random_bot.py", &["python3"], &files);
+    is_built(
+        &one,
+        Language::Python,
+        "stdio:python3 random_bot.py",
+        &["python3"],
+        &files,
+    );
     let kit = text("bots/python/samples/careful.py");
-    let files = [("my/bot.py", &*kit), ("my/data/book.txt", "d3"), ("my/util.py", "")];
+    let files = [
+        ("my/bot.py", &*kit),
+        ("my/data/book.txt", "d3"),
+        ("my/util.py", ""),
+    ];
     let by_kit = built("othello", &files);
     let files = ["bot.py", "data/book.txt"];
-    is_built(&by_kit, Language::Python, "exec:python3 bot.py", &["python3"], &files);
+    is_built(
+        &by_kit,
+        Language::Python,
+        "exec:python3 bot.py",
+        &["python3"],
+        &files,
+    );
     let wrong = [("bot.py", "def f(:\n    pass\n")];
     let wrong = build_files(&wrong, &system(), &tight());
-    fault(wrong, FaultKind::CompileError, "SyntaxError: invalid syntax");
+    fault(
+        wrong,
+        FaultKind::CompileError,
+        "SyntaxError: invalid syntax",
+    );
     let which = [("a.py", ""), ("b.py", "")];
     let which = build_files(&which, &system(), &tight());
     fault(which, FaultKind::NoRecipe, "bot.py or main.py");
@@ -127,7 +167,13 @@ fn a_program_in_python_is_checked_and_started_as_it_is_written() {
 #[test]
 fn a_program_in_javascript_is_checked_and_started() {
     let one = built("othello", &[("main.mjs", "console.log(1);")]);
-    is_built(&one, Language::JavaScript, "stdio:node main.mjs", &["node"], &["main.mjs"]);
+    is_built(
+        &one,
+        Language::JavaScript,
+        "stdio:node main.mjs",
+        &["node"],
+        &["main.mjs"],
+    );
     let wrong = build_files(&[("main.js", "let = ;")], &system(), &tight());
     fault(wrong, FaultKind::CompileError, "SyntaxError");
 }
@@ -135,22 +181,46 @@ fn a_program_in_javascript_is_checked_and_started() {
 #[test]
 fn a_script_and_a_command_speak_lines() {
     let script = built("othello", &[("bot", "#!/usr/bin/env python3\nprint(1)\n")]);
-    is_built(&script, Language::Stdio, "stdio:./bot", &["python3"], &["bot"]);
+    is_built(
+        &script,
+        Language::Stdio,
+        "stdio:./bot",
+        &["python3"],
+        &["bot"],
+    );
     let c = text("bots/adapters/lines/samples/random_bot.c");
     let settings = "build = \"cc -O2 -o bot random_bot.c\"\nrun = \"./bot --fast\"\n";
     let files = [("random_bot.c", &*c), ("entry.toml", settings)];
     let compiled = built("othello", &files);
     let machine = machine_label();
-    is_built(&compiled, Language::Stdio, "stdio:./bot --fast", &[&machine], &["bot"]);
+    is_built(
+        &compiled,
+        Language::Stdio,
+        "stdio:./bot --fast",
+        &[&machine],
+        &["bot"],
+    );
     let no_script = build_files(&[("bot", "\x7fELF")], &system(), &tight());
-    fault(no_script, FaultKind::NoRecipe, "a script bot that begins with #!");
+    fault(
+        no_script,
+        FaultKind::NoRecipe,
+        "a script bot that begins with #!",
+    );
 }
 
 #[test]
 fn settings_say_what_is_not_seen() {
     let settings = "language = \"python\"\nrun = \"python3 src/play.py --depth 3\"\n";
-    let files = [("entry.toml", settings), ("src/play.py", ""), ("x.ts", "")];
+    // Numbers that a sandbox would hide from a bot, since an arena's seed looks so.
+    let seed = "7".repeat(64);
+    let files = [
+        ("entry.toml", settings),
+        ("src/play.py", ""),
+        ("x.ts", ""),
+        ("seed", &*seed),
+    ];
     let built = built("othello", &files);
+    assert_eq!(built.packed.entries, 5);
     assert_eq!(built.spec.inner, "stdio:python3 src/play.py --depth 3");
     let nothing = build_files(&[("README.md", "hello")], &system(), &tight());
     let fault = fault(nothing, FaultKind::NoRecipe, "expected brain.cpp");
@@ -173,8 +243,13 @@ fn what_the_image_lacks_is_not_the_authors_fault() {
         path: vec!["/bin".into(), "/usr/lib".into()],
         ..arena_build::Toolchain::default()
     };
-    let error = build_files(&[("brain.cpp", "")], &nothing, &tight()).map(drop).unwrap_err();
-    assert!(error.to_string().contains("a brain plays mahjong"), "{error}");
+    let error = build_files(&[("brain.cpp", "")], &nothing, &tight())
+        .map(drop)
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("a brain plays mahjong"),
+        "{error}"
+    );
     for (name, lacks) in [
         ("bot.go", "kit for Go"),
         ("Bot.java", "kit for Java"),
@@ -182,11 +257,15 @@ fn what_the_image_lacks_is_not_the_authors_fault() {
         ("main.rs", "kit for Rust"),
         ("main.cpp", "kit for C++"),
     ] {
-        let error = build_files(&[(name, "")], &nothing, &tight()).map(drop).unwrap_err();
+        let error = build_files(&[(name, "")], &nothing, &tight())
+            .map(drop)
+            .unwrap_err();
         let expected = format!("System Error: this machine has no {lacks}");
         assert_eq!(error.to_string(), expected);
     }
     let nowhere = arena_build::Toolchain::default();
-    let error = build_files(&[("bot.py", "")], &nowhere, &tight()).map(drop).unwrap_err();
+    let error = build_files(&[("bot.py", "")], &nowhere, &tight())
+        .map(drop)
+        .unwrap_err();
     assert!(error.to_string().contains("has no program sh"), "{error}");
 }

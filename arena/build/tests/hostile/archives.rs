@@ -52,12 +52,21 @@ fn what_is_well_formed_is_read_without_its_top_folder() {
     assert!(single.paths().eq(["brain.cpp"]));
     // As `tar czf my.tgz .` writes it.
     let dotted = tar_gz(&[("./bot.py", "")]);
-    assert!(Sources::read("entry", &dotted, &limits()).unwrap().paths().eq(["bot.py"]));
+    assert!(
+        Sources::read("entry", &dotted, &limits())
+            .unwrap()
+            .paths()
+            .eq(["bot.py"])
+    );
 }
 
 #[test]
 fn an_upload_that_is_too_large_is_not_looked_at() {
-    refused(&vec![0; 100 * 1024 + 1], FaultKind::TooLarge, "at most 100 KiB");
+    refused(
+        &vec![0; 100 * 1024 + 1],
+        FaultKind::TooLarge,
+        "at most 100 KiB",
+    );
 }
 
 #[test]
@@ -74,7 +83,10 @@ fn a_bomb_is_read_up_to_the_bound_and_no_further() {
         lying[at..at + 4].copy_from_slice(&8u32.to_le_bytes());
     }
     let why = Sources::read("entry", &lying, &limits()).unwrap_err();
-    assert!(matches!(why.kind, FaultKind::TooLarge | FaultKind::BadArchive), "{why}");
+    assert!(
+        matches!(why.kind, FaultKind::TooLarge | FaultKind::BadArchive),
+        "{why}"
+    );
     // Each file is small, and they are many.
     let chunk = "0".repeat(1 << 20);
     let names: Vec<String> = (0..8).map(|number| format!("{number}")).collect();
@@ -134,10 +146,18 @@ fn names_that_leave_the_folder_or_hide_something_are_refused() {
         refused(&one(name, EntryType::Regular), FaultKind::BadName, named);
         let mut folder = name.to_vec();
         folder.push(b'/');
-        refused(&one(&folder, EntryType::Directory), FaultKind::BadName, named);
+        refused(
+            &one(&folder, EntryType::Directory),
+            FaultKind::BadName,
+            named,
+        );
     }
     refused(&zip_of(&[("../x", "")]), FaultKind::BadName, "found \"..\"");
-    refused(&zip_of(&[("/x", "")]), FaultKind::BadName, "an absolute one");
+    refused(
+        &zip_of(&[("/x", "")]),
+        FaultKind::BadName,
+        "an absolute one",
+    );
 }
 
 #[test]
@@ -173,20 +193,86 @@ fn links_and_devices_are_refused_by_name() {
         refused(&one(b"bot", kind), FaultKind::NotAFile, named);
     }
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    zip.add_symlink("bot", "/etc/shadow", SimpleFileOptions::default()).unwrap();
+    zip.add_symlink("bot", "/etc/shadow", SimpleFileOptions::default())
+        .unwrap();
     let zip = zip.finish().unwrap().into_inner();
     refused(&zip, FaultKind::NotAFile, "bot is a link");
 }
 
 #[test]
 fn what_is_no_archive_is_said() {
-    refused(b"\x7fELF\x02\x01\x01\0\0\xff", FaultKind::BadArchive, "expected a zip, a tar");
-    refused(b"PK\x03\x04 and no more", FaultKind::BadArchive, "no zip that can be read");
-    refused(&[0x1f, 0x8b, 8, 0, 0], FaultKind::BadArchive, "no tar that can be read");
-    refused(&gzip(b"text"), FaultKind::BadArchive, "no tar that can be read");
-    refused(&tar_gz(&[]), FaultKind::BadArchive, "there is no file in it");
+    refused(
+        b"\x7fELF\x02\x01\x01\0\0\xff",
+        FaultKind::BadArchive,
+        "expected a zip, a tar",
+    );
+    refused(
+        b"PK\x03\x04 and no more",
+        FaultKind::BadArchive,
+        "no zip that can be read",
+    );
+    refused(
+        &[0x1f, 0x8b, 8, 0, 0],
+        FaultKind::BadArchive,
+        "no tar that can be read",
+    );
+    refused(
+        &gzip(b"text"),
+        FaultKind::BadArchive,
+        "no tar that can be read",
+    );
+    refused(
+        &tar_gz(&[]),
+        FaultKind::BadArchive,
+        "there is no file in it",
+    );
     let cut = tar_gz(&[("bot.py", &"x = 1\n".repeat(2000))]);
     refused(&cut[..cut.len() / 2], FaultKind::BadArchive, "incomplete");
     let why = Sources::read("../bot.py", b"x", &limits()).unwrap_err();
     assert_eq!(why.kind, FaultKind::BadName);
+}
+
+#[test]
+fn mutations_of_an_upload_are_read_or_refused() {
+    let text = "int main() { return 0; }\n".repeat(40);
+    let files = [
+        ("my/bot.cpp", &*text),
+        ("my/data/weights", "7"),
+        ("my/bot", "#!/bin/sh"),
+    ];
+    let zip = zip_of(&files);
+    let gzip = tar_gz(&files);
+    let mut tar = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*gzip), &mut tar).unwrap();
+    // A linear congruential generator (Knuth's MMIX): the same mutations each time.
+    let mut state = 1_u64;
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..6000 {
+        let mut upload = [&zip, &gzip, &tar][round % 3].clone();
+        for _ in 0..=random(4) {
+            let at = random(upload.len());
+            upload[at] = u8::try_from(random(256)).unwrap();
+        }
+        if random(8) == 0 {
+            upload.truncate(random(upload.len()));
+        }
+        match Sources::read("entry", &upload, &limits()) {
+            Ok(sources) => {
+                read += 1;
+                let is_inside = |path: &str| !path.starts_with('/') && !path.contains("..");
+                assert!(sources.paths().all(is_inside));
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(
+        read > 100 && refused > 100,
+        "{read} read, {refused} refused"
+    );
 }

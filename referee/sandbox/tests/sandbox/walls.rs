@@ -13,7 +13,7 @@ use std::{
 
 use crate::common::{
     attack, every_kind, held_by, held_by_each_of, kinds, no_sandbox, open_folder, processes_with,
-    run, sandbox, script, text,
+    run, sandbox, script, start, text,
 };
 use nix::{
     sys::signal::{Signal, kill},
@@ -412,6 +412,32 @@ os._exit(0)";
     held_by(&[Wall::ProcessCount], &kinds(), |sandbox| {
         attack(sandbox, code, &[])
     });
+}
+
+#[test]
+fn processes_that_were_refused_are_counted() {
+    let refused = |processes: usize| {
+        let code = "\
+import subprocess, sys
+try: kept = [subprocess.Popen(['sleep', '100']) for _ in range(int(sys.argv[1]))]
+except OSError: sys.exit(1)
+for one in kept: one.kill()";
+        let mut running = start(
+            &sandbox(Outer::Own),
+            &script(code, &[&processes.to_string()]),
+        );
+        let status = running.child.wait().unwrap();
+        let cgroup = running.session.cgroup().unwrap();
+        let refused = cgroup.refused_processes().unwrap();
+        (running.session.end(status), refused)
+    };
+    assert_eq!(refused(10), (ProgramEnd::Exited(0), 0));
+    // 100 are allowed. Where a user's processes are counted too, that count refuses first.
+    let (end, count) = refused(200);
+    assert_eq!(end, ProgramEnd::Exited(1));
+    if nix::unistd::geteuid().is_root() {
+        assert!(count > 0);
+    }
 }
 
 const TAKE: &str = "\
