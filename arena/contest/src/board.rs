@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use arena_store::{Contestant, Entry, EntryState, Person};
+use arena_store::{ContestRun, ContestRunKind, Contestant, Entry, EntryState, Person};
 use serde::Serialize;
 
-use crate::{ContestRules, Phase};
+use crate::{ContestRules, EntryShare, ExamRules, Phase};
 
 /// Who looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,23 +19,27 @@ pub enum Viewer {
 }
 
 /// The scoreboard of a contest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Board {
     /// The phase.
     pub phase: Phase,
     /// The moment at which it was frozen, in milliseconds since 1970, if it is shown as it was then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frozen_unix_ms: Option<i64>,
-    /// The parts of the exam, in the order of the scores.
+    /// The parts of the exam, in the order of the scores. None where there is no exam.
     pub parts: Vec<u32>,
+    /// The round of the league whose shares it has; 0 for the final.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
     /// The rows, the best first.
     pub rows: Vec<BoardRow>,
 }
 
 /// A row of the scoreboard.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BoardRow {
-    /// The rank, from 1: those with the same sum share one. Whoever is out has none.
+    /// The rank, from 1, by the sum, and then by the share: those with the same share one. Whoever is
+    /// out has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     /// The contestant's number.
@@ -49,6 +53,9 @@ pub struct BoardRow {
     pub entries: Vec<Option<u64>>,
     /// The sum of the points.
     pub total: i64,
+    /// The share of the points in the league's last round or in the final, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<f64>,
     /// How many entries there are, with those that failed.
     pub handed_in: u64,
     /// True if it is the row of the one who looks.
@@ -67,6 +74,7 @@ impl Board {
         contestants: &[Contestant],
         people: &[Person],
         entries: &[Entry],
+        runs: &[ContestRun],
         viewer: Viewer,
     ) -> Self {
         let is_organiser = viewer == Viewer::Organiser;
@@ -79,7 +87,12 @@ impl Board {
             let own = by_contestant.entry(entry.contestant).or_default();
             own.push(entry.clone());
         }
-        let parts: Vec<u32> = rules.parts().collect();
+        let parts: Vec<u32> = match rules.exam {
+            ExamRules::None {} => Vec::new(),
+            _ => rules.parts().collect(),
+        };
+        let (round, shares) = last_meeting(runs, frozen, is_organiser, phase).unzip();
+        let shares: Vec<EntryShare> = shares.unwrap_or_default();
         let mut rows: Vec<BoardRow> = Vec::new();
         for one in contestants {
             let own = by_contestant.remove(&one.number).unwrap_or_default();
@@ -100,6 +113,10 @@ impl Board {
                     false => one.pseudonym.clone(),
                 },
                 total: points.iter().flatten().sum(),
+                percent: shares
+                    .iter()
+                    .find(|share| own.iter().any(|entry| entry.number == share.entry))
+                    .map(|share| share.percent),
                 points,
                 entries: match is_organiser || is_own {
                     true => counting
@@ -116,23 +133,31 @@ impl Board {
                     .unwrap_or_else(|| one.disqualified.as_ref().map(|_| "out".to_owned())),
             });
         }
-        rows.sort_by_key(|row| (row.disqualified.is_some(), -row.total, row.contestant));
-        let mut last: Option<(u32, i64)> = None;
+        // Shares have one decimal.
+        let by = |row: &BoardRow| {
+            let tenths = row
+                .percent
+                .map_or(-1, |percent| (percent * 10.0).round() as i64);
+            (-row.total, -tenths)
+        };
+        rows.sort_by_key(|row| (row.disqualified.is_some(), by(row), row.contestant));
+        let mut last: Option<(u32, (i64, i64))> = None;
         for (place, row) in (1..).zip(&mut rows) {
             if row.disqualified.is_some() {
                 continue;
             }
             let rank = match last {
-                Some((rank, total)) if total == row.total => rank,
+                Some((rank, same)) if same == by(row) => rank,
                 _ => place,
             };
             row.rank = Some(rank);
-            last = Some((rank, row.total));
+            last = Some((rank, by(row)));
         }
         Self {
             phase,
             frozen_unix_ms: frozen,
             parts,
+            round,
             rows,
         }
     }
@@ -143,7 +168,7 @@ impl Board {
     #[must_use]
     pub fn grades(&self, people: &[Person]) -> String {
         let mut csv = csv::Writer::from_writer(Vec::new());
-        let head = ["id", "name", "group", "contestant", "rank"];
+        let head = ["id", "name", "class group", "contestant", "rank"];
         let parts = self.parts.iter().map(|part| match part {
             0 => "points".to_owned(),
             part => format!("group {part}"),
@@ -152,7 +177,7 @@ impl Board {
             .map(str::to_owned)
             .into_iter()
             .chain(parts)
-            .chain(["total".to_owned(), "out".to_owned()])
+            .chain(["total", "percent", "out"].map(str::to_owned))
             .collect();
         write(&mut csv, head);
         for row in &self.rows {
@@ -170,6 +195,10 @@ impl Board {
                 ];
                 cells.extend(row.points.iter().map(number));
                 cells.push(row.total.to_string());
+                cells.push(
+                    row.percent
+                        .map_or_else(String::new, |one| format!("{one:.1}")),
+                );
                 cells.push(text(&row.disqualified));
                 write(&mut csv, cells);
             }
@@ -177,6 +206,29 @@ impl Board {
         let bytes = csv.into_inner().expect("writing to memory can't fail");
         String::from_utf8(bytes).expect("all cells are text")
     }
+}
+
+/// The last round of the league that is over and told, or the final: 0 and its shares. A round that
+/// began while the board is frozen and the final are told when all is.
+fn last_meeting(
+    runs: &[ContestRun],
+    frozen: Option<i64>,
+    is_organiser: bool,
+    phase: Phase,
+) -> Option<(u32, Vec<EntryShare>)> {
+    let is_told = |run: &&ContestRun| {
+        let is_all_told = is_organiser || phase == Phase::Published;
+        is_all_told
+            || (run.kind == ContestRunKind::League
+                && frozen.is_none_or(|at| run.created_unix_ms < at))
+    };
+    let over = runs.iter().filter(|run| run.result.is_some());
+    let last = over
+        .filter(is_told)
+        .max_by_key(|run| (run.kind == ContestRunKind::Final, run.part))?;
+    let shares = serde_json::from_value(last.result.clone()?).ok()?;
+    let is_final = last.kind == ContestRunKind::Final;
+    Some((if is_final { 0 } else { last.part }, shares))
 }
 
 impl ContestRules {
@@ -271,6 +323,7 @@ mod tests {
             outcome: None,
             spec: None,
             score: Some(score),
+            trial_of: None,
         }
     }
 
@@ -289,7 +342,15 @@ mod tests {
             entry(3, 2, 2, 3, 30),
             entry(4, 3, 1, 21, 100),
         ];
-        Board::new(&rules(), phase, &contestants, &people, &entries, viewer)
+        Board::new(
+            &rules(),
+            phase,
+            &contestants,
+            &people,
+            &entries,
+            &[],
+            viewer,
+        )
     }
 
     #[test]
@@ -336,10 +397,10 @@ mod tests {
         let lines: Vec<&str> = grades.lines().collect();
         assert_eq!(
             lines[0],
-            "id,name,group,contestant,rank,group 1,group 2,total,out"
+            "id,name,class group,contestant,rank,group 1,group 2,total,percent,out"
         );
-        assert_eq!(lines[1], "20271,Ann,,1,2,70,,70,");
-        assert_eq!(lines[2], "20274,'=1+1,,4,4,,,0,");
+        assert_eq!(lines[1], "20271,Ann,,1,2,70,,70,,");
+        assert_eq!(lines[2], "20274,'=1+1,,4,4,,,0,,");
         assert_eq!(neutral("-5"), "-5");
         assert_eq!(neutral("@SUM(A1)"), "'@SUM(A1)");
     }

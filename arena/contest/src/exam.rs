@@ -15,6 +15,8 @@ use crate::{
 
 /// The opponents of a group, each from either side.
 const OPPONENTS: u32 = 5;
+/// The beginning of the name of an entry as a bot.
+const ENTRY: &str = "entry-";
 /// The rounds of a case.
 const ROUNDS: u64 = 8;
 /// Exams are played before leagues: people wait for them.
@@ -102,9 +104,20 @@ pub fn exam_points(part: ExamPart<'_>, game: &GameRow, seat: Seat) -> i64 {
     }
 }
 
+/// The name of an opponent: that of its SPEC, as in `house:simple`.
+fn name_of(spec: &str) -> &str {
+    let name = spec.rsplit(':').next().unwrap_or(spec);
+    name.split('?').next().unwrap_or(name)
+}
+
 /// The name of an entry as a bot.
 pub(crate) fn bot_name(entry: u64) -> String {
-    format!("entry-{entry}")
+    format!("{ENTRY}{entry}")
+}
+
+/// The entry whose name as a bot this is.
+pub(crate) fn entry_of(name: &str) -> Option<u64> {
+    name.strip_prefix(ENTRY)?.parse().ok()
 }
 
 /// The tournaments that are the exam of an entry whose bot is started by `spec`.
@@ -159,7 +172,7 @@ pub(crate) fn exam(
                 ..base
             };
             for (number, case) in (1..).zip(cases) {
-                let opponent = NewEntrant::new("opponent", &case.opponent);
+                let opponent = NewEntrant::new(name_of(&case.opponent), &case.opponent);
                 let root = case.seed.parse::<Root>();
                 let root = root.map_err(|error| ContestError::Invalid(error.to_string()))?;
                 add(number, &definition, vec![own.clone(), opponent], root)?;

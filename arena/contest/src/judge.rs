@@ -3,7 +3,7 @@
 //! by another who goes on.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::{
         Arc,
@@ -18,14 +18,17 @@ use arena_store::{
     Contest, ContestId, ContestRun, ContestRunKind, Entry, EntryState, GameFilter, GameRow,
     NewArchive, Store, TournamentState,
 };
-use arena_tournament::{WallClock, unix_ms};
-use referee_core::{FoulKind, Seat};
+use arena_tournament::{WallClock, find_game, unix_ms};
+use referee_core::{FoulKind, Seat, printable};
 use serde_json::Value;
-use tokio::{task::JoinSet, time::MissedTickBehavior};
+use tokio::{
+    task::JoinSet,
+    time::{Instant, MissedTickBehavior},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ContestError, ContestRules, EntryOutcome, ExamPart, Fault, Phase, PlayedGame,
+    ContestError, ContestRules, EntryOutcome, EntryShare, ExamPart, Fault, Phase, PlayedGame,
     exam::{self, exam_points, exam_verdict, verdict_words},
     file::ExamRules,
 };
@@ -34,6 +37,8 @@ use crate::{
 const GLANCE: Duration = Duration::from_secs(1);
 /// How often our own failure lets an entry be judged anew.
 const AGAIN: u32 = 3;
+/// How long an entry waits after a failure of our own, before it is judged anew.
+const PAUSE: Duration = Duration::from_secs(10);
 /// The most games of a tournament that are read at once.
 const GAMES: u32 = 1000;
 
@@ -79,6 +84,23 @@ pub struct BuildJob {
     pub upload: u64,
 }
 
+/// An entry of a contest.
+type EntryKey = (ContestId, u64);
+
+/// The entries that are being built, and those that wait after a failure of our own.
+#[derive(Default)]
+struct Building {
+    now: BTreeSet<EntryKey>,
+    waits: BTreeMap<EntryKey, Instant>,
+}
+
+impl Building {
+    fn may_begin(&self, key: EntryKey) -> bool {
+        let waits = self.waits.get(&key);
+        !self.now.contains(&key) && waits.is_none_or(|until| Instant::now() >= *until)
+    }
+}
+
 /// Builds what was handed in. It blocks, and ends soon after it is told to by the flag.
 pub type BuildSources =
     dyn Fn(&BuildJob, &AtomicBool) -> Result<BuiltEntry, BuildFailure> + Send + Sync;
@@ -91,6 +113,8 @@ pub struct Judge {
     folder: PathBuf,
     /// The most entries that are built at once.
     builds: usize,
+    /// How long an entry waits after a failure of our own.
+    pause: Duration,
     clock: WallClock,
 }
 
@@ -103,24 +127,36 @@ impl Judge {
             build,
             folder,
             builds: 1,
+            pause: PAUSE,
             clock,
         }
+    }
+
+    /// After a failure of our own an entry waits so long, and not 10 s.
+    #[must_use]
+    pub fn waiting(self, pause: Duration) -> Self {
+        Self { pause, ..self }
     }
 
     /// Judges until it is stopped; what is being built then is built again by the next one.
     pub async fn run(&self, stop: &CancellationToken) {
         let mut glance = tokio::time::interval(GLANCE);
         glance.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut builds: JoinSet<(ContestId, u64)> = JoinSet::new();
-        let mut building: Vec<(ContestId, u64)> = Vec::new();
+        let mut builds: JoinSet<(EntryKey, bool)> = JoinSet::new();
+        let mut building = Building::default();
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
                 Some(ended) = builds.join_next() => match ended {
-                    Ok(ended) => building.retain(|one| *one != ended),
+                    Ok((ended, failed)) => {
+                        building.now.remove(&ended);
+                        if failed {
+                            building.waits.insert(ended, Instant::now() + self.pause);
+                        }
+                    }
                     // One that panicked is known by its absence alone.
-                    Err(_) if builds.is_empty() => building.clear(),
+                    Err(_) if builds.is_empty() => building.now.clear(),
                     Err(_) => {}
                 },
                 _ = glance.tick() => {}
@@ -153,8 +189,8 @@ impl Judge {
     async fn turn(
         &self,
         contest: Contest,
-        builds: &mut JoinSet<(ContestId, u64)>,
-        building: &mut Vec<(ContestId, u64)>,
+        builds: &mut JoinSet<(EntryKey, bool)>,
+        building: &mut Building,
         stop: &CancellationToken,
     ) -> Result<(), ContestError> {
         let rules = ContestRules::of(&contest)?;
@@ -167,10 +203,10 @@ impl Judge {
         let waiting: Vec<&Entry> = open
             .iter()
             .filter(|entry| matches!(entry.state, EntryState::Received | EntryState::Building))
-            .filter(|entry| !building.contains(&(contest.id, entry.number)))
+            .filter(|entry| building.may_begin((contest.id, entry.number)))
             .collect();
         for entry in in_turn(&waiting) {
-            if building.len() >= self.builds {
+            if building.now.len() >= self.builds {
                 break;
             }
             let taken = self
@@ -180,7 +216,8 @@ impl Judge {
                 continue;
             };
             let key = (contest.id, entry.number);
-            building.push(key);
+            building.waits.remove(&key);
+            building.now.insert(key);
             let one = OneBuild {
                 store: self.store.clone(),
                 build: self.build.clone(),
@@ -193,10 +230,14 @@ impl Judge {
             builds.spawn(async move {
                 let name = one.contest.name.clone();
                 let number = entry.number;
-                if let Err(error) = one.run(entry).await {
-                    tracing::warn!(contest = name, entry = number, %error, "could not be built");
-                }
-                key
+                let is_ours = match one.run(entry).await {
+                    Ok(is_ours) => is_ours,
+                    Err(error) => {
+                        tracing::warn!(contest = name, entry = number, %error, "could not be built");
+                        true
+                    }
+                };
+                (key, is_ours)
             });
         }
         self.meet(&contest, &rules, &open).await
@@ -291,6 +332,48 @@ impl Judge {
         Ok(games.collect())
     }
 
+    /// Counts a round of the league or a final that is over: the share of the points of each entry.
+    async fn count_meeting(
+        &self,
+        rules: &ContestRules,
+        run: &ContestRun,
+    ) -> Result<(), ContestError> {
+        let Some(tournament) = self.store.tournament(&run.name).await? else {
+            return Ok(());
+        };
+        let seats = usize::from(find_game(&rules.game)?.info().seats);
+        let mut points: BTreeMap<u64, (f64, u64)> = BTreeMap::new();
+        let mut filter = GameFilter::default();
+        loop {
+            let rows = self.store.games(run.tournament, &filter, GAMES).await?;
+            for row in &rows {
+                for (seat, place) in row.order.iter().enumerate() {
+                    let who = row.lineup.get(*place).copied().flatten();
+                    let who = who.and_then(|who| tournament.entrants.get(who.index()));
+                    let entry = who.and_then(|who| exam::entry_of(&who.name));
+                    if let (Some(entry), Some(share)) = (entry, share(&row.places, seat, seats)) {
+                        let (sum, games) = points.entry(entry).or_default();
+                        *sum += share;
+                        *games += 1;
+                    }
+                }
+            }
+            let Some(last) = rows.last().filter(|_| rows.len() == GAMES as usize) else {
+                break;
+            };
+            filter.after = Some((last.group, last.seating));
+        }
+        let shares = points.into_iter().map(|(entry, (sum, games))| EntryShare {
+            entry,
+            percent: (1000.0 * sum / games as f64).round() / 10.0,
+            games,
+        });
+        let result: Vec<EntryShare> = shares.collect();
+        let told = serde_json::to_value(&result).expect("shares are JSON");
+        self.store.set_run_result(run.tournament, &told).await?;
+        Ok(())
+    }
+
     /// Begins a round of the league, or the final, if it is time.
     async fn meet(
         &self,
@@ -302,7 +385,12 @@ impl Judge {
             return Ok(());
         }
         let now = self.now();
-        let runs = self.store.contest_runs(contest.id).await?;
+        let runs = self.store.meetings(contest.id).await?;
+        for run in &runs {
+            if run.state.is_final() && run.result.is_none() {
+                self.count_meeting(rules, run).await?;
+            }
+        }
         let of_kind = |kind| runs.iter().filter(move |run| run.kind == kind);
         let contestants = self.store.contestants(contest.id).await?;
         let extended = contestants.iter().filter_map(|one| one.until_unix_ms).max();
@@ -370,14 +458,16 @@ struct OneBuild {
 }
 
 impl OneBuild {
-    async fn run(self, entry: Entry) -> Result<(), ContestError> {
+    /// Builds it. True where that failed by our own fault.
+    async fn run(self, entry: Entry) -> Result<bool, ContestError> {
         let id = self.contest.id;
         let Some(bytes) = self.store.upload(id, entry.number).await? else {
             let fault = Fault {
                 verdict: "Withdrawn".to_owned(),
                 words: "the person who handed it in was forgotten".to_owned(),
             };
-            return self.fail(&entry, fault, String::new()).await;
+            self.fail(&entry, fault, String::new()).await?;
+            return Ok(false);
         };
         let job = BuildJob {
             file: entry.file.clone(),
@@ -398,16 +488,19 @@ impl OneBuild {
         let built = match built {
             Ok(Ok(built)) => built,
             Ok(Err(BuildFailure::Theirs { fault, log })) => {
-                return self.fail(&entry, fault, log).await;
+                self.fail(&entry, fault, log).await?;
+                return Ok(false);
             }
             // It is built again by whoever comes next, as if nothing had been.
-            Ok(Err(BuildFailure::Ours(_))) if self.stop.is_cancelled() => return Ok(()),
+            Ok(Err(BuildFailure::Ours(_))) if self.stop.is_cancelled() => return Ok(true),
             Ok(Err(BuildFailure::Ours(why))) => {
-                return again(&self.store, &self.contest, &entry, &why).await;
+                again(&self.store, &self.contest, &entry, &why).await?;
+                return Ok(true);
             }
             Err(panicked) => {
                 let why = panicked.to_string();
-                return again(&self.store, &self.contest, &entry, &why).await;
+                again(&self.store, &self.contest, &entry, &why).await?;
+                return Ok(true);
             }
         };
         let archive = NewArchive {
@@ -427,7 +520,7 @@ impl OneBuild {
         self.store
             .begin_exam(id, &entry, &built.spec, &told, &runs)
             .await?;
-        Ok(())
+        Ok(false)
     }
 
     async fn fail(&self, entry: &Entry, fault: Fault, log: String) -> Result<(), ContestError> {
@@ -459,6 +552,7 @@ async fn again(
     );
     let mut outcome = outcome_of(entry);
     outcome.again += 1;
+    outcome.ours = Some(printable(why));
     let ends = outcome.again > AGAIN;
     outcome.fault = ends.then(|| Fault {
         verdict: verdict_words(ExamVerdict::SystemError).to_owned(),
@@ -525,8 +619,44 @@ fn played_game(
         verdict: exam_verdict(row, seat),
         points: part.map_or(0, |part| exam_points(part, row, seat)),
         plies: row.plies,
-        foul: foul.map(|foul| foul.foul.to_string()),
+        foul: foul.map(|foul| without_places(&foul.foul.to_string())),
     }
+}
+
+/// A text in which files of a packed bot are named as in its folder, and not by where it lies on the
+/// machine that played.
+fn without_places(text: &str) -> String {
+    const ARCHIVES: &str = "/archives/";
+    const FILES: &str = "/files/";
+    let mut told = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(ARCHIVES) {
+        let hash = &rest[at + ARCHIVES.len()..];
+        let end = hash.find(FILES);
+        let end =
+            end.filter(|end| *end == 64 && hash[..*end].bytes().all(|b| b.is_ascii_hexdigit()));
+        let Some(end) = end else {
+            let on = at + ARCHIVES.len();
+            told += &rest[..on];
+            rest = &rest[on..];
+            continue;
+        };
+        let before = &rest[..at];
+        let begins = before.rfind(|c: char| c.is_whitespace() || "\"'`(=:".contains(c));
+        told += &before[..begins.map_or(0, |begins| begins + 1)];
+        rest = &hash[end + FILES.len()..];
+    }
+    told + rest
+}
+
+/// The share of the points of a game for a seat: all for the first, nothing for the last, and those
+/// who share a place share what is between. None where the game does not count.
+fn share(places: &[u8], seat: usize, seats: usize) -> Option<f64> {
+    let own = *places.get(seat)?;
+    let others = seats.checked_sub(1).filter(|others| *others > 0)?;
+    let behind = places.iter().filter(|place| **place > own).count();
+    let beside = places.iter().filter(|place| **place == own).count() - 1;
+    Some((behind as f64 + beside as f64 / 2.0) / others as f64)
 }
 
 /// True if the entry lost before the game began.
@@ -566,7 +696,42 @@ mod tests {
             outcome: None,
             spec: None,
             score: None,
+            trial_of: None,
         }
+    }
+
+    #[test]
+    fn reasons_name_files_as_their_author_does() {
+        let hash = "0a".repeat(32);
+        let place = format!("/root/.cache/bot-arena/archives/{hash}/files/");
+        for (text, expected) in [
+            (
+                format!("File \"{place}bot.py\", line 3"),
+                "File \"bot.py\", line 3",
+            ),
+            (format!("{place}a/b: {place}c"), "a/b: c"),
+            (
+                "see /archives/1/files/x".to_owned(),
+                "see /archives/1/files/x",
+            ),
+            ("no answer".to_owned(), "no answer"),
+        ] {
+            assert_eq!(without_places(&text), expected);
+        }
+    }
+
+    #[test]
+    fn places_are_shares_of_the_points() {
+        let of = |places: &[u8]| -> Vec<f64> {
+            let seats = places.len();
+            (0..seats)
+                .map(|seat| share(places, seat, seats).unwrap())
+                .collect()
+        };
+        assert_eq!(of(&[2, 1]), [0.0, 1.0]);
+        assert_eq!(of(&[1, 1]), [0.5, 0.5]);
+        assert_eq!(of(&[1, 3, 3, 2]), [1.0, 1.0 / 6.0, 1.0 / 6.0, 2.0 / 3.0]);
+        assert_eq!(share(&[], 0, 2), None);
     }
 
     #[test]

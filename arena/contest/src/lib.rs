@@ -23,7 +23,7 @@ pub use error::ContestError;
 pub use exam::{ExamPart, exam_points, exam_verdict, verdict_words};
 pub use file::{ContestRules, Counts, ExamCase, ExamRules, FinalRules, LeagueRules, SubmitLimits};
 pub use judge::{BuildFailure, BuildJob, BuildSources, BuiltEntry, Judge};
-pub use outcome::{EntryOutcome, Fault, PlayedGame};
+pub use outcome::{EntryOutcome, EntryShare, Fault, PlayedGame};
 pub use roster::{Invitation, read_roster};
 pub use rules::{Phase, Refusal};
 pub use standing::{Standing, hand_in, viewer};

@@ -21,6 +21,20 @@ pub struct EntryOutcome {
     /// How often our own failure has let it be judged anew.
     #[serde(default)]
     pub again: u32,
+    /// The last failure of our own, for organisers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ours: Option<String>,
+}
+
+/// What an entry has reached in a round of the league, or in the final.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EntryShare {
+    /// The entry.
+    pub entry: u64,
+    /// Its share of the points, in percent.
+    pub percent: f64,
+    /// Number of its games.
+    pub games: u64,
 }
 
 /// Why an entry has no score.

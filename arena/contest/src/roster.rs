@@ -1,6 +1,7 @@
 //! The list of people that an organiser has: a CSV file, and the tokens that come of it.
 
 use arena_store::{NewPerson, Role};
+use referee_core::expected_words;
 use referee_net::Token;
 use serde::Deserialize;
 
@@ -37,12 +38,12 @@ struct Line {
 
 /// Reads a list: CSV with the columns `name`, and if they are there `pseudonym`, `id` (the number at
 /// the university), `team`, `group` (of the class) and `role` (`contestant` without it, `organiser`,
-/// `guest`). Whoever has no pseudonym is shown as `contestant` and a number from `first` on.
+/// `guest`).
 ///
 /// # Errors
 ///
 /// [`ContestError::Invalid`] says what was expected, and in which line.
-pub fn read_roster(text: &str, first: usize) -> Result<Vec<Invitation>, ContestError> {
+pub fn read_roster(text: &str) -> Result<Vec<Invitation>, ContestError> {
     // Spreadsheets begin with a mark, and some separate by semicolons.
     let text = text.trim_start_matches('\u{feff}');
     let head = text.lines().next().unwrap_or_default();
@@ -65,21 +66,19 @@ pub fn read_roster(text: &str, first: usize) -> Result<Vec<Invitation>, ContestE
     }
     let mut invitations = Vec::new();
     for (at, line) in reader.deserialize::<Line>().enumerate() {
-        let line = line.or_else(|error| invalid(format!("line {}: {error}", at + 2)))?;
+        let line = line.or_else(|error| invalid(format!("line {}: {}", at + 2, why(&error))))?;
         if line.name.is_empty() {
             return invalid(format!("line {}: expected a name", at + 2));
         }
         let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
-        let team = filled(line.team);
-        let shown = filled(line.pseudonym).or_else(|| team.clone());
         let token = Token::generate()?;
         let person = NewPerson {
             role: line.role.unwrap_or(Role::Contestant),
             name: line.name,
-            pseudonym: shown.unwrap_or_else(|| format!("contestant {}", first + at)),
+            pseudonym: filled(line.pseudonym),
             external_id: filled(line.id),
             section: filled(line.group),
-            team,
+            team: filled(line.team),
             token_hash: token.hash().to_string(),
         };
         invitations.push(Invitation { person, token });
@@ -93,6 +92,17 @@ pub fn read_roster(text: &str, first: usize) -> Result<Vec<Invitation>, ContestE
     Ok(invitations)
 }
 
+/// What is wrong with a line, without where it is.
+fn why(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => expected_words(&err.kind().to_string()),
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => format!("expected {expected_len} cells, as the first line has, found {len}"),
+        _ => error.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,15 +110,14 @@ mod tests {
     #[test]
     fn a_list_from_a_spreadsheet_is_read() {
         let text = "\u{feff}name;id;team\nAnn Lee;2027001;red\n\"Bo; b\";;\n";
-        let people = read_roster(text, 1).unwrap();
+        let people = read_roster(text).unwrap();
         let [ann, bo] = &people[..] else {
             panic!("{people:?}");
         };
         assert_eq!(ann.person.team.as_deref(), Some("red"));
-        assert_eq!(ann.person.pseudonym, "red");
         assert_eq!(ann.person.external_id.as_deref(), Some("2027001"));
         assert_eq!(bo.person.name, "Bo; b");
-        assert_eq!(bo.person.pseudonym, "contestant 2");
+        assert_eq!(bo.person.pseudonym, None);
         assert_eq!(bo.person.token_hash, bo.token.hash().to_string());
         assert_ne!(ann.token.reveal(), bo.token.reveal());
     }
@@ -123,7 +132,7 @@ mod tests {
             ("name,shoe\nAnn,42\n", "line 2"),
             ("name,id\nAnn,1\n,2\n", "line 3: expected a name"),
         ] {
-            let why = read_roster(text, 1).unwrap_err().to_string();
+            let why = read_roster(text).unwrap_err().to_string();
             assert!(why.contains(expected), "{text}: {why}");
         }
     }

@@ -52,7 +52,9 @@ pub enum Refusal {
     #[error("you are out of this contest: {0}")]
     Disqualified(String),
     /// There is no such part.
-    #[error("expected a group from 1 to {0}: say which one your entry is for")]
+    #[error(
+        "expected the group that your entry is for, from 1 to {0} (--group 1 here, ?group=1 in the API)"
+    )]
     NoGroup(u32),
     /// The exam has no parts to choose from.
     #[error("the exam has no groups: leave the group out")]
@@ -66,7 +68,7 @@ pub enum Refusal {
         found: u64,
     },
     /// The last one was just before.
-    #[error("one entry in {}: wait {} more", humantime::format_duration(*.apart), humantime::format_duration(*.wait))]
+    #[error("one entry in {}: wait {} more", humantime::format_duration(*.apart), humantime::format_duration(Duration::from_secs(.wait.as_millis().div_ceil(1000) as u64)))]
     TooSoon {
         /// The shortest time between two.
         apart: Duration,
@@ -282,6 +284,7 @@ mod tests {
             outcome: None,
             spec: None,
             score,
+            trial_of: None,
         }
     }
 

@@ -1,7 +1,10 @@
 //! A contest with all that belongs to it, read at once, and what is done to it by people.
 
+use std::collections::BTreeSet;
+
 use arena_store::{
-    By, Contest, Contestant, Entry, NewContest, NewEntry, Person, PersonNumber, Role, Store,
+    By, Contest, ContestRun, ContestRunKind, Contestant, Entry, NewContest, NewEntry, Person,
+    PersonNumber, Role, Store,
 };
 use arena_tournament::secret_root;
 use referee_core::{is_printable, printable};
@@ -28,6 +31,10 @@ pub struct Standing {
     pub contestants: Vec<Contestant>,
     /// What was handed in, by number.
     pub entries: Vec<Entry>,
+    /// Entries that are judged anew, by number: copies, whose `trial_of` says of which.
+    pub trials: Vec<Entry>,
+    /// Rounds of the league and the final, in the order in which they began.
+    pub meetings: Vec<ContestRun>,
     /// Its phase.
     pub phase: Phase,
 }
@@ -70,6 +77,8 @@ impl Standing {
             people: store.people(contest.id).await?,
             contestants: store.contestants(contest.id).await?,
             entries: store.entries(contest.id).await?,
+            trials: store.trials(contest.id).await?,
+            meetings: store.meetings(contest.id).await?,
             phase: rules.phase(now_unix_ms, contest.published_unix_ms.is_some()),
             rules,
             contest,
@@ -79,15 +88,45 @@ impl Standing {
     /// The scoreboard for one who looks.
     #[must_use]
     pub fn board(&self, viewer: Viewer) -> Board {
-        let (contestants, people) = (&self.contestants, &self.people);
         Board::new(
             &self.rules,
             self.phase,
-            contestants,
-            people,
+            &self.contestants,
+            &self.people,
             &self.entries,
+            &self.meetings,
             viewer,
         )
+    }
+
+    /// Reason why it can't be published yet: entries, the deadline or the final are waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`ContestError::Invalid`] says what is waited for.
+    pub fn check_over(&self) -> Result<(), ContestError> {
+        let rules = &self.rules;
+        let open = self.entries.iter().filter(|one| !one.state.is_final());
+        let open = open.count();
+        let is_over = |run: &ContestRun| run.kind == ContestRunKind::Final && run.result.is_some();
+        let official = self.entries.iter().filter(|one| one.place.official);
+        let could_meet = official
+            .map(|one| one.contestant)
+            .collect::<BTreeSet<_>>()
+            .len()
+            > 1;
+        if !matches!(self.phase, Phase::Closed | Phase::Published) {
+            invalid(format!(
+                "it closes {}; `arena contest change` can let it close before",
+                rules.shown(rules.closes_unix_ms)
+            ))
+        } else if open > 0 {
+            invalid(format!("{open} entries are not judged yet"))
+        } else if rules.r#final.is_some() && could_meet && !self.meetings.iter().any(is_over) {
+            invalid("its final is not over; `arena serve --contest` plays it")
+        } else {
+            Ok(())
+        }
     }
 
     /// The person of this number.
@@ -117,7 +156,12 @@ impl Standing {
             Viewer::Other => false,
         };
         let is_told = self.rules.is_told(entry, viewer, self.phase);
-        (is_theirs && is_told).then(|| outcome_of(entry))
+        (is_theirs && is_told).then(|| EntryOutcome {
+            ours: outcome_of(entry)
+                .ours
+                .filter(|_| viewer == Viewer::Organiser),
+            ..outcome_of(entry)
+        })
     }
 
     /// How many entries are to be built before this one, or are being judged now.

@@ -49,7 +49,7 @@ impl Hall {
         let people = ["Ann", "Bo", "Cy"].map(|name| NewPerson {
             role: Role::Contestant,
             name: name.to_owned(),
-            pseudonym: name.to_lowercase(),
+            pseudonym: Some(name.to_lowercase()),
             external_id: None,
             section: None,
             team: None,
@@ -62,7 +62,8 @@ impl Hall {
             SystemTime::UNIX_EPOCH + Duration::from_millis(read.lock().cast_unsigned())
         });
         assert_eq!(unix_ms(clock.now()), rules.opens_unix_ms);
-        let judge = Judge::new(store.clone(), build, PathBuf::from("/"), clock);
+        let judge = Judge::new(store.clone(), build, PathBuf::from("/"), clock)
+            .waiting(Duration::from_millis(10));
         let stop = CancellationToken::new();
         let until = stop.clone();
         let judging = tokio::spawn(async move { judge.run(&until).await });
@@ -223,7 +224,10 @@ async fn rounds_follow_each_other_and_the_final_waits_for_all_who_may_still_hand
         .await
         .unwrap();
     let late = hall.opens + 26 * 3_600_000;
-    hall.store.set_until(id, 3, Some(late), BY).await.unwrap();
+    hall.store
+        .set_until(id, 3, Some(late), "2:00", BY)
+        .await
+        .unwrap();
     hall.set_hour(3);
     assert_eq!(hall.submit(2).await, 4);
     let four = |standing: &Standing, _: &[ContestRun]| {
@@ -275,5 +279,12 @@ async fn rounds_follow_each_other_and_the_final_waits_for_all_who_may_still_hand
         .unwrap()
         .unwrap();
     assert_ne!(league.commitment, the_final.commitment);
+    // Without a game it brings nothing, and that is written down.
+    hall.end_runs().await;
+    hall.until(|_, runs| {
+        let meetings = runs.iter().filter(|run| run.entry.is_none());
+        meetings.filter(|run| run.result.is_some()).count() == 3
+    })
+    .await;
     hall.close().await;
 }

@@ -27,6 +27,7 @@ pub(crate) fn judge(args: &ServeArgs, store: &Store) -> anyhow::Result<Option<Ju
         None => Toolchain::of_system(),
         Some(checkout) => toolchain(checkout)?,
     };
+    report::note("contests of the store are judged here; `arena contest status NAME` says how far");
     let build = move |job: &BuildJob, ends: &AtomicBool| one(job, &toolchain, &sandbox, ends);
     let folder = std::env::current_dir()?;
     let clock = WallClock::default();

@@ -76,6 +76,8 @@ CREATE TABLE entries (
     -- How its bot is started: packed:HASH and so on.
     spec TEXT,
     score BIGINT,
+    -- The entry that this one judges anew; null where it is one that was handed in.
+    trial_of BIGINT,
     PRIMARY KEY (contest, number),
     FOREIGN KEY (contest, contestant) REFERENCES contestants (contest, number)
 );
@@ -98,7 +100,9 @@ CREATE TABLE contest_runs (
     -- The entry that is examined; null in a league and a final.
     entry BIGINT,
     -- The part of the exam, or the number of the league's round.
-    part BIGINT NOT NULL
+    part BIGINT NOT NULL,
+    -- JSON: what came of a league's round or a final, once it is over.
+    result TEXT
 );
 CREATE INDEX contest_runs_by_entry ON contest_runs (contest, entry);
 

@@ -71,8 +71,8 @@ impl StoreAt {
             return Ok(store);
         }
         usage(format!(
-            "--store {}: there is no such file; `arena tournament run`, `submit`, `arena bots add` and \
-             `arena workers add` make one, and --store or ARENA_STORE names another",
+            "--store {}: there is no such file; `arena tournament run`, `submit`, `arena bots add`, \
+             `arena contest create` and `arena workers add` make one, and --store or ARENA_STORE names another",
             self.url
         ))
     }

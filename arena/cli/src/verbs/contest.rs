@@ -10,10 +10,10 @@ use std::{
 };
 
 use arena_contest::{
-    Board, ContestError, ContestRules, EntryOutcome, Fault, Standing, Viewer, read_roster,
-    verdict_words,
+    Board, ContestError, ContestRules, EntryOutcome, ExamRules, Fault, Standing, Viewer,
+    read_roster, verdict_words,
 };
-use arena_store::{By, Entry, Store};
+use arena_store::{By, ContestRunKind, Entry, Store};
 use arena_terminal::{Format, StoreAt};
 use arena_tournament::unix_ms;
 use clap::{Args, Subcommand};
@@ -44,6 +44,8 @@ docs/contest.md has it all.")]
 pub(crate) enum Contest {
     /// Make a contest as a file says it
     Create(Create),
+    /// Change what its file says; what was handed in stays
+    Change(Change),
     /// List the contests of the store
     List(List),
     /// The phase of a contest, and what came of each entry
@@ -55,7 +57,7 @@ pub(crate) enum Contest {
     Submit(Submit),
     /// One entry: its build, its games, its points
     Entry(OfEntry),
-    /// Write what was handed in with an entry to a file
+    /// Write what was handed in to a folder, as for a search for copies
     Sources(Sources),
     /// The scoreboard, with names and everything as it is now
     Board(BoardArgs),
@@ -65,8 +67,8 @@ pub(crate) enum Contest {
     Extend(Extend),
     /// Take a contestant out, with the reason
     Disqualify(Disqualify),
-    /// Judge an entry anew
-    Rejudge(OfEntry),
+    /// Judge entries anew, show the difference, and then apply it or not
+    Rejudge(Rejudge),
     /// Show everything to everybody, for good: scores, names of entries, the root of the final
     Publish(Named),
     /// Who has done what
@@ -88,6 +90,16 @@ pub(crate) enum People {
 #[derive(Args)]
 pub(crate) struct Create {
     /// The contest, as TOML.
+    file: PathBuf,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Change {
+    /// The contest's name.
+    contest: String,
+    /// The changed file.
     file: PathBuf,
     #[command(flatten)]
     store: StoreAt,
@@ -173,13 +185,33 @@ pub(crate) struct OfEntry {
 }
 
 #[derive(Args)]
+pub(crate) struct Rejudge {
+    /// The contest's name.
+    contest: String,
+    /// The entries' numbers. Without any it shows how far those are that are judged anew, and what
+    /// would change.
+    entries: Vec<u64>,
+    /// Judge all entries anew.
+    #[arg(long, conflicts_with = "entries")]
+    all: bool,
+    /// What would change, changes.
+    #[arg(long, conflicts_with_all = ["entries", "all", "drop"])]
+    apply: bool,
+    /// Nothing changes.
+    #[arg(long, conflicts_with_all = ["entries", "all"])]
+    drop: bool,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
 pub(crate) struct Sources {
     /// The contest's name.
     contest: String,
-    /// The entry's number.
-    entry: u64,
-    /// The new file.
-    #[arg(long, value_name = "FILE")]
+    /// Only these entries.
+    entries: Vec<u64>,
+    /// The new folder: in it a folder for each contestant, with the ids of its people in the name.
+    #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
     #[command(flatten)]
     store: StoreAt,
@@ -288,6 +320,7 @@ impl Contest {
     pub(crate) async fn run(self) -> anyhow::Result<End> {
         match self {
             Self::Create(create) => create.run().await,
+            Self::Change(change) => change.run().await,
             Self::List(list) => list.run().await,
             Self::Status(named) => named.status().await,
             Self::People(People::Add(add)) => add.run().await,
@@ -301,7 +334,7 @@ impl Contest {
             Self::Grades(named) => named.grades().await,
             Self::Extend(extend) => extend.run().await,
             Self::Disqualify(disqualify) => disqualify.run().await,
-            Self::Rejudge(entry) => entry.rejudge().await,
+            Self::Rejudge(rejudge) => rejudge.run().await,
             Self::Publish(named) => named.publish().await,
             Self::Log(named) => named.log().await,
         }
@@ -319,17 +352,52 @@ impl Create {
         };
         let contest = told(Standing::create(&store, &name, &rules, by).await)?;
         report::line(&format!(
-            "contest {name}: opens {}, closes {}; the root of the final has the hash {}",
+            "contest {name}: opens {}, closes {}",
             rules.shown(rules.opens_unix_ms),
             rules.shown(rules.closes_unix_ms),
-            contest.final_root.commitment()
         ))?;
+        if rules.r#final.is_some() {
+            let hash = contest.final_root.commitment();
+            report::line(&format!("the root of the final has the hash {hash}"))?;
+        }
+        if rules.closes_unix_ms <= by.at_unix_ms {
+            report::warning("it has closed already: all that is handed in is late");
+        }
         report::note(&format!(
             "next: `arena contest people add {name} LIST.csv --tokens tokens.csv`, then `arena serve \
              --contest --page 127.0.0.1:8080`"
         ));
         store.close().await;
         Ok(End::Done)
+    }
+}
+
+impl Change {
+    async fn run(self) -> anyhow::Result<End> {
+        let (_, rules) = told(ContestRules::read(&self.file))?;
+        let opened = Opened::new(&self.store, &self.contest).await?;
+        let was = &opened.standing.rules;
+        if was.game != rules.game || was.exam != rules.exam {
+            return usage(
+                "game and exam stay as they are, since entries were examined so: make another \
+                 contest",
+            );
+        }
+        if *was == rules {
+            return opened.close("it says what it said before").await;
+        }
+        let definition = serde_json::to_value(&rules)?;
+        let what = format!(
+            "changed its file: opens {}, closes {}",
+            rules.shown(rules.opens_unix_ms),
+            rules.shown(rules.closes_unix_ms)
+        );
+        let id = opened.standing.contest.id;
+        let changed = opened
+            .store
+            .change_contest(id, &definition, &what, opened.by());
+        told(changed.await)?;
+        opened.close(&what).await
     }
 }
 
@@ -378,6 +446,21 @@ impl Named {
             count(standing.entries.len() as u64, "entry", "entries"),
             open.count()
         ))?;
+        if rules.r#final.is_some() {
+            let hash = standing.contest.final_root.commitment();
+            report::line(&format!("the root of the final has the hash {hash}"))?;
+        }
+        if let Some(last) = standing.meetings.last() {
+            report::line(&format!(
+                "{}: {}; `arena tournament status {}` has its table",
+                match last.kind {
+                    ContestRunKind::Final => "final".to_owned(),
+                    _ => format!("round {} of the league", last.part),
+                },
+                last.state.word(),
+                last.name
+            ))?;
+        }
         let rows = standing.entries.iter().map(|entry| {
             let whose = standing.contestants.iter();
             let whose = whose.filter(|one| one.number == entry.contestant);
@@ -457,22 +540,14 @@ impl Named {
     async fn publish(self) -> anyhow::Result<End> {
         let opened = Opened::new(&self.store, &self.contest).await?;
         let standing = &opened.standing;
-        let open = standing.entries.iter().filter(|one| !one.state.is_final());
-        let open = open.count();
-        if open > 0 {
-            return usage(format!(
-                "{} not judged yet; `arena contest status {}` shows them",
-                count(open as u64, "entry is", "entries are"),
-                self.contest
-            ));
-        }
+        told(standing.check_over())?;
         let id = standing.contest.id;
         told(opened.store.publish_contest(id, opened.by()).await)?;
-        let root = standing.contest.final_root.reveal();
-        let line = format!(
-            "{} is published; the root of the final is {root}",
-            self.contest
-        );
+        let mut line = format!("{} is published", self.contest);
+        if standing.rules.r#final.is_some() {
+            let root = standing.contest.final_root.reveal();
+            line += &format!("; the root of the final is {root}");
+        }
         opened.close(&line).await
     }
 
@@ -500,8 +575,7 @@ impl AddPeople {
         let what = self.list.display();
         let text = read_input_text(&self.list, LARGEST_LIST);
         let text = text.or_else(|error| usage(format!("{what}: {error}")))?;
-        let first = opened.standing.contestants.len() + 1;
-        let invitations = read_roster(&text, first);
+        let invitations = read_roster(&text);
         let invitations = told(invitations.map_err(|error| match error {
             ContestError::Invalid(why) => ContestError::Invalid(format!("{what}: {why}")),
             error => error,
@@ -639,8 +713,15 @@ impl OfEntry {
             result(standing, entry)
         ))?;
         let EntryOutcome {
-            log, fault, games, ..
+            log,
+            fault,
+            games,
+            ours,
+            ..
         } = outcome;
+        if let Some(why) = ours {
+            report::line(&format!("our own failure: {}", printable(&why)))?;
+        }
         if let Some(Fault { words, .. }) = fault {
             report::line(&printable(&words))?;
         }
@@ -658,6 +739,7 @@ impl OfEntry {
         if !games.is_empty() {
             let rows = games.iter().map(|game| {
                 [
+                    part(&standing.rules, game.part),
                     game.opponent.clone(),
                     match game.seat {
                         0 => "first",
@@ -670,39 +752,133 @@ impl OfEntry {
                     game.foul.as_deref().map(in_short).unwrap_or_default(),
                 ]
             });
-            let header = ["opponent", "seat", "verdict", "points", "moves", "why"];
+            let header = [
+                "part", "opponent", "seat", "verdict", "points", "moves", "why",
+            ];
             report::plain_table(&header, rows)?;
         }
         opened.store.close().await;
         Ok(End::Done)
     }
+}
 
-    async fn rejudge(self) -> anyhow::Result<End> {
+impl Rejudge {
+    async fn run(self) -> anyhow::Result<End> {
         let opened = Opened::new(&self.store, &self.contest).await?;
-        let entry = opened.entry(self.entry)?.number;
         let id = opened.standing.contest.id;
-        told(opened.store.rejudge(id, entry, opened.by()).await)?;
-        opened.close(&format!("entry {entry} is judged anew")).await
+        if self.apply || self.drop {
+            let open = opened
+                .standing
+                .trials
+                .iter()
+                .filter(|one| !one.state.is_final());
+            let open = open.count();
+            if self.apply && open > 0 {
+                return usage(format!(
+                    "{} not judged yet: apply it when all are, so that you see all that changes",
+                    count(open as u64, "entry is", "entries are")
+                ));
+            }
+            let settled = opened
+                .store
+                .settle_trials(id, self.apply, opened.by())
+                .await?;
+            let settled = count(settled, "entry", "entries");
+            let line = match self.apply {
+                true => format!("{settled} as judged anew"),
+                false => format!("{settled} as before"),
+            };
+            return opened.close(&line).await;
+        }
+        let known = &opened.standing.entries;
+        let chosen: Vec<u64> = match self.all {
+            true => known.iter().map(|entry| entry.number).collect(),
+            false => self.entries.clone(),
+        };
+        for &number in &chosen {
+            opened.entry(number)?;
+        }
+        if !chosen.is_empty() {
+            let (now, by) = (opened.now, opened.by());
+            let begun = opened.store.begin_trials(id, &chosen, now, by).await?;
+            let line = format!(
+                "{} anew; `arena contest rejudge {}` shows what would change, and nothing does until \
+                 --apply",
+                count(begun, "entry is judged", "entries are judged"),
+                self.contest
+            );
+            return opened.close(&line).await;
+        }
+        let standing = &opened.standing;
+        let rows = standing.trials.iter().filter_map(|trial| {
+            let entry = known
+                .iter()
+                .find(|one| Some(one.number) == trial.trial_of)?;
+            let (was, is) = (result(standing, entry), result(standing, trial));
+            Some([
+                entry.number.to_string(),
+                was.clone(),
+                match trial.state.is_final() {
+                    true if was == is => "the same".to_owned(),
+                    true => is,
+                    false => format!("{}, not judged yet", trial.state.word()),
+                },
+            ])
+        });
+        let rows: Vec<_> = rows.collect();
+        match rows.is_empty() {
+            true => report::text("no entry is judged anew\n")?,
+            false => report::plain_table(&["entry", "now", "anew"], rows)?,
+        }
+        opened.store.close().await;
+        Ok(End::Done)
     }
 }
 
 impl Sources {
     async fn run(self) -> anyhow::Result<End> {
         let opened = Opened::new(&self.store, &self.contest).await?;
-        let entry = opened.entry(self.entry)?.number;
-        let upload = opened
-            .store
-            .upload(opened.standing.contest.id, entry)
-            .await?;
-        let Some(bytes) = upload else {
-            return usage(format!(
-                "entry {entry}: the person who handed it in was forgotten"
-            ));
-        };
-        new_file(&self.out)?.write_all(&bytes)?;
-        opened
-            .close(&format!("{}: {} bytes", self.out.display(), bytes.len()))
-            .await
+        for &number in &self.entries {
+            opened.entry(number)?;
+        }
+        if let Err(error) = std::fs::create_dir(&self.out) {
+            return usage(format!("could not make {}: {error}", self.out.display()));
+        }
+        let standing = &opened.standing;
+        let mut written = 0;
+        for entry in &standing.entries {
+            if !self.entries.is_empty() && !self.entries.contains(&entry.number) {
+                continue;
+            }
+            let upload = opened
+                .store
+                .upload(standing.contest.id, entry.number)
+                .await?;
+            // The person was forgotten.
+            let Some(bytes) = upload else { continue };
+            let of_it = standing.people.iter();
+            let of_it = of_it.filter(|one| one.contestant == Some(entry.contestant));
+            let ids = of_it.filter_map(|one| one.external_id.as_deref());
+            let mut folder = format!("{:04}", entry.contestant);
+            for id in ids {
+                let safe = id
+                    .chars()
+                    .map(|c| if c.is_alphanumeric() { c } else { '-' });
+                folder.push('-');
+                folder.extend(safe.take(40));
+            }
+            let folder = self.out.join(folder);
+            std::fs::create_dir_all(&folder)?;
+            let file = folder.join(format!("{:05}-{}", entry.number, entry.file));
+            new_file(&file)?.write_all(&bytes)?;
+            written += 1;
+        }
+        let line = format!(
+            "{} in {}",
+            count(written, "entry", "entries"),
+            self.out.display()
+        );
+        opened.close(&line).await
     }
 }
 
@@ -711,7 +887,7 @@ impl BoardArgs {
         let opened = Opened::new(&self.store, &self.contest).await?;
         let board = opened.standing.board(Viewer::Organiser);
         match self.format {
-            Format::Json => report::line(&serde_json::to_string(&board)?)?,
+            Format::Json => report::text(&format!("{}\n", serde_json::to_string(&board)?))?,
             Format::Text => show_board(&board)?,
         }
         opened.store.close().await;
@@ -726,6 +902,11 @@ fn show_board(board: &Board) -> anyhow::Result<()> {
         0 => "points".to_owned(),
         part => format!("group {part}"),
     }));
+    match board.round {
+        Some(0) => header.push("final %".to_owned()),
+        Some(round) => header.push(format!("round {round} %")),
+        None => {}
+    }
     header.extend(["total".to_owned(), "entries".to_owned()]);
     let rows = board.rows.iter().map(|row| {
         let mut cells = vec![
@@ -734,6 +915,10 @@ fn show_board(board: &Board) -> anyhow::Result<()> {
             printable(&row.name),
         ];
         cells.extend(row.points.iter().map(number));
+        if board.round.is_some() {
+            let percent = row.percent.map(|percent| format!("{percent:.1}"));
+            cells.push(percent.unwrap_or_default());
+        }
         cells.extend([row.total.to_string(), row.handed_in.to_string()]);
         cells
     });
@@ -750,9 +935,9 @@ impl Extend {
             None => None,
         };
         let id = opened.standing.contest.id;
-        let set = opened
-            .store
-            .set_until(id, self.contestant, until, opened.by());
+        let words = until.map_or_else(String::new, |at| rules.shown(at));
+        let store = &opened.store;
+        let set = store.set_until(id, self.contestant, until, &words, opened.by());
         told(set.await)?;
         let at = until.unwrap_or(rules.closes_unix_ms);
         let line = format!(
@@ -796,6 +981,18 @@ fn result(standing: &Standing, entry: &Entry) -> String {
             0 => "next".to_owned(),
             ahead => format!("{} before it", count(ahead as u64, "entry", "entries")),
         },
+    }
+}
+
+/// A part of the exam, in words.
+fn part(rules: &ContestRules, part: u32) -> String {
+    match &rules.exam {
+        ExamRules::Groups { .. } => format!("group {part}"),
+        ExamRules::Cases(cases) => {
+            let case = cases.get((part as usize).wrapping_sub(1));
+            case.map_or_else(String::new, |case| printable(&case.name))
+        }
+        ExamRules::None {} => "start".to_owned(),
     }
 }
 

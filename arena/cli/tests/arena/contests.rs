@@ -175,7 +175,7 @@ fn a_contest_from_its_file_to_its_grades_while_the_arena_is_killed() {
     );
     let grades = site.run("contest grades cup");
     assert!(
-        grades.starts_with("id,name,group,contestant,rank,group 1,"),
+        grades.starts_with("id,name,class group,contestant,rank,group 1,"),
         "{grades}"
     );
     assert!(grades.contains("\n6,'=Flo,"), "{grades}");
@@ -183,10 +183,14 @@ fn a_contest_from_its_file_to_its_grades_while_the_arena_is_killed() {
     assert!(!grades.contains("Ed"), "{grades}");
     let log = site.run("contest log cup");
     assert!(log.contains("forgot person 5"), "{log}");
-    let published = site.run("contest publish cup");
-    assert!(
-        published.contains("the root of the final is"),
-        "{published}"
+    refused(
+        &site.arena.run("contest publish cup"),
+        "it closes 2120-03-21",
     );
+    let closed = CONTEST.replace("2120-", "2021-");
+    fs::write(site.arena.path("cup.toml"), closed).unwrap();
+    site.run("contest change cup cup.toml");
+    let published = site.run("contest publish cup");
+    assert!(published.contains("is published"), "{published}");
     refused(&site.arena.run(&again(2)), "the contest is over");
 }

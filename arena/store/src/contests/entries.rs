@@ -27,15 +27,18 @@ pub enum EntryState {
     Judged,
     /// It could not be built or started.
     Failed,
+    /// A trial that was applied or dropped.
+    Settled,
 }
 
 impl EntryState {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Received,
         Self::Building,
         Self::Playing,
         Self::Judged,
         Self::Failed,
+        Self::Settled,
     ];
 
     /// The state in a word, as in the database and in JSON.
@@ -47,13 +50,14 @@ impl EntryState {
             Self::Playing => "playing",
             Self::Judged => "judged",
             Self::Failed => "failed",
+            Self::Settled => "settled",
         }
     }
 
     /// True if nothing more comes of it.
     #[must_use]
     pub const fn is_final(self) -> bool {
-        matches!(self, Self::Judged | Self::Failed)
+        matches!(self, Self::Judged | Self::Failed | Self::Settled)
     }
 }
 
@@ -114,6 +118,8 @@ pub struct Entry {
     pub spec: Option<String>,
     /// Its score.
     pub score: Option<i64>,
+    /// The entry that it judges anew; none where it was handed in.
+    pub trial_of: Option<u64>,
 }
 
 impl Store {
@@ -138,7 +144,8 @@ impl Store {
             return missing("contestant", &new.contestant);
         };
         let before = sqlx::query(
-            "SELECT * FROM entries WHERE contest = $1 AND contestant = $2 ORDER BY number",
+            "SELECT * FROM entries WHERE contest = $1 AND contestant = $2 AND trial_of IS NULL
+             ORDER BY number",
         )
         .bind(id.0)
         .bind(signed(new.contestant)?)
@@ -179,16 +186,34 @@ impl Store {
         Ok(Ok(entry))
     }
 
-    /// The entries of a contest, by number.
+    /// What was handed in for a contest, by number.
     ///
     /// # Errors
     ///
     /// The database fails.
     pub async fn entries(&self, id: ContestId) -> Result<Vec<Entry>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM entries WHERE contest = $1 ORDER BY number")
-            .bind(id.0)
-            .fetch_all(&mut self.reader().await?)
-            .await?;
+        let rows = sqlx::query(
+            "SELECT * FROM entries WHERE contest = $1 AND trial_of IS NULL ORDER BY number",
+        )
+        .bind(id.0)
+        .fetch_all(&mut self.reader().await?)
+        .await?;
+        rows.iter().map(entry).collect()
+    }
+
+    /// The trials of a contest that are neither applied nor dropped, by number.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn trials(&self, id: ContestId) -> Result<Vec<Entry>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM entries WHERE contest = $1 AND trial_of IS NOT NULL
+                 AND state <> 'settled' ORDER BY number",
+        )
+        .bind(id.0)
+        .fetch_all(&mut self.reader().await?)
+        .await?;
         rows.iter().map(entry).collect()
     }
 
@@ -199,7 +224,7 @@ impl Store {
     /// The database fails.
     pub async fn open_entries(&self, id: ContestId) -> Result<Vec<Entry>, StoreError> {
         let rows = sqlx::query(
-            "SELECT * FROM entries WHERE contest = $1 AND state NOT IN ('judged', 'failed')
+            "SELECT * FROM entries WHERE contest = $1 AND state NOT IN ('judged', 'failed', 'settled')
              ORDER BY number",
         )
         .bind(id.0)
@@ -369,28 +394,120 @@ impl Store {
         Ok(back.rows_affected() > 0)
     }
 
-    /// Lets an entry be judged anew, from its beginning. Its old exam stays under its number.
+    /// Lets entries be judged anew: each gets a trial, a copy that is judged as all others while the
+    /// entry stays as it is. Those that have a trial already get no other, and those whose person was
+    /// forgotten get none. Gives how many were begun.
     ///
     /// # Errors
     ///
     /// [`StoreError::Missing`]; the database fails.
-    pub async fn rejudge(&self, id: ContestId, number: u64, by: By<'_>) -> Result<(), StoreError> {
+    pub async fn begin_trials(
+        &self,
+        id: ContestId,
+        entries: &[u64],
+        at_unix_ms: i64,
+        by: By<'_>,
+    ) -> Result<u64, StoreError> {
         let mut change = self.writing().await?;
         self.lock_contest(&mut change, id).await?;
-        let again = sqlx::query(
-            "UPDATE entries SET state = 'received', outcome = NULL, score = NULL, spec = NULL,
-                 attempt = attempt + 1 WHERE contest = $1 AND number = $2",
+        let mut begun = 0;
+        for &number in entries {
+            let row = sqlx::query(
+                "INSERT INTO entries (contest, number, contestant, person, part, received_ms,
+                     official, counted, state, attempt, file, hash, trial_of)
+                 SELECT contest, (SELECT MAX(number) FROM entries WHERE contest = $1) + 1,
+                     contestant, person, part, $2, 0, 0, 'received', 0, file, hash, number
+                 FROM entries WHERE contest = $3 AND number = $4 AND trial_of IS NULL
+                     AND state IN ('judged', 'failed') AND EXISTS
+                         (SELECT 1 FROM uploads WHERE uploads.contest = entries.contest
+                              AND entry = entries.number)
+                     AND NOT EXISTS
+                         (SELECT 1 FROM entries AS trial WHERE trial.contest = $5
+                              AND trial.trial_of = $6 AND trial.state <> 'settled')
+                 RETURNING number",
+            )
+            .bind(id.0)
+            .bind(at_unix_ms)
+            .bind(id.0)
+            .bind(signed(number)?)
+            .bind(id.0)
+            .bind(signed(number)?)
+            .fetch_optional(&mut *change)
+            .await?;
+            let Some(row) = row else { continue };
+            sqlx::query(
+                "INSERT INTO uploads (contest, entry, bytes)
+                 SELECT contest, $1, bytes FROM uploads WHERE contest = $2 AND entry = $3",
+            )
+            .bind(row.try_get::<i64, _>(0)?)
+            .bind(id.0)
+            .bind(signed(number)?)
+            .execute(&mut *change)
+            .await?;
+            begun += 1;
+        }
+        if begun > 0 {
+            let what = format!("{begun} entries are judged anew");
+            self.log(&mut change, id, by, &what).await?;
+        }
+        change.commit().await?;
+        Ok(begun)
+    }
+
+    /// Settles the trials that are judged: with `apply` each entry becomes what its trial is, else it
+    /// stays as it is. All or nothing. Gives how many there were.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn settle_trials(
+        &self,
+        id: ContestId,
+        apply: bool,
+        by: By<'_>,
+    ) -> Result<u64, StoreError> {
+        let mut change = self.writing().await?;
+        self.lock_contest(&mut change, id).await?;
+        let rows = sqlx::query(
+            "SELECT * FROM entries WHERE contest = $1 AND trial_of IS NOT NULL
+                 AND state IN ('judged', 'failed') ORDER BY number",
         )
         .bind(id.0)
-        .bind(signed(number)?)
-        .execute(&mut *change)
+        .fetch_all(&mut *change)
         .await?;
-        if again.rows_affected() == 0 {
-            return missing("entry", &number);
+        let trials: Vec<Entry> = rows.iter().map(entry).collect::<Result<_, _>>()?;
+        for trial in &trials {
+            if let (true, Some(of)) = (apply, trial.trial_of) {
+                // One that fails now takes no counted place any more, and one that failed does.
+                sqlx::query(
+                    "UPDATE entries SET state = $3, outcome = $4, spec = $5, score = $6,
+                         counted = CASE WHEN $7 = 1 THEN official ELSE 0 END
+                     WHERE contest = $1 AND number = $2",
+                )
+                .bind(id.0)
+                .bind(signed(of)?)
+                .bind(trial.state.word())
+                .bind(trial.outcome.as_ref().map(ToString::to_string))
+                .bind(trial.spec.as_deref())
+                .bind(trial.score)
+                .bind(i64::from(trial.score.is_some()))
+                .execute(&mut *change)
+                .await?;
+                let words = trial.score.map_or_else(
+                    || "no points: it failed".to_owned(),
+                    |score| format!("{score} points"),
+                );
+                let what = format!("entry {of} has {words}, as it was judged anew");
+                self.log(&mut change, id, by, &what).await?;
+            }
+            sqlx::query("UPDATE entries SET state = 'settled' WHERE contest = $1 AND number = $2")
+                .bind(id.0)
+                .bind(signed(trial.number)?)
+                .execute(&mut *change)
+                .await?;
         }
-        let what = format!("entry {number} is judged anew");
-        self.log(&mut change, id, by, &what).await?;
-        change.commit().await
+        change.commit().await?;
+        Ok(trials.len() as u64)
     }
 
     /// Inserts a tournament of a contest, to be played.
@@ -428,6 +545,7 @@ fn entry(row: &AnyRow) -> Result<Entry, StoreError> {
     let word: &str = row.try_get("state")?;
     let state = EntryState::ALL.into_iter().find(|one| one.word() == word);
     let outcome: Option<&str> = row.try_get("outcome")?;
+    let trial_of: Option<i64> = row.try_get("trial_of")?;
     let read =
         |text| serde_json::from_str(text).map_err(|_| damaged("what came of an entry", &text));
     Ok(Entry {
@@ -447,5 +565,6 @@ fn entry(row: &AnyRow) -> Result<Entry, StoreError> {
         outcome: outcome.map(read).transpose()?,
         spec: row.try_get("spec")?,
         score: row.try_get("score")?,
+        trial_of: trial_of.map(i64::cast_unsigned),
     })
 }

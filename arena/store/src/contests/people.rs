@@ -15,6 +15,8 @@ use crate::{
 /// The number of a person within a contest.
 pub type PersonNumber = u64;
 
+/// The beginning of the pseudonyms that contestants are given.
+const NAMELESS: &str = "contestant ";
 /// The most characters of a name.
 const LONGEST: usize = 200;
 
@@ -52,8 +54,8 @@ pub struct NewPerson {
     pub role: Role,
     /// The person's name.
     pub name: String,
-    /// The name that the others see. Those of one team have one.
-    pub pseudonym: String,
+    /// The name that the others see; without one it is the team's, or `contestant` and the number.
+    pub pseudonym: Option<String>,
     /// The person's number elsewhere, as at a university.
     pub external_id: Option<String>,
     /// The group of the class.
@@ -151,7 +153,10 @@ impl Store {
             numbers.push(next);
             next += 1;
         }
-        let what = format!("added {} people", people.len());
+        let what = match people.len() {
+            1 => "added 1 person".to_owned(),
+            many => format!("added {many} people"),
+        };
         self.log(&mut change, id, by, &what).await?;
         change.commit().await?;
         Ok(numbers)
@@ -169,12 +174,14 @@ impl Store {
         if let Some(team) = known.iter().find(of_team) {
             return Ok(team.number);
         }
-        let pseudonym = new.pseudonym.clone();
+        let number = known.last().map_or(1, |last| last.number + 1);
+        let shown = new.pseudonym.clone().or_else(|| new.team.clone());
+        let pseudonym = shown.unwrap_or_else(|| nameless(number));
         if known.iter().any(|one| one.pseudonym == pseudonym) {
             return exists("contestant", Some(&pseudonym), "pseudonym");
         }
         let contestant = Contestant {
-            number: known.last().map_or(1, |last| last.number + 1),
+            number,
             pseudonym,
             team: new.team.clone(),
             until_unix_ms: None,
@@ -262,8 +269,9 @@ impl Store {
         change.commit().await
     }
 
-    /// Forgets a person: name, id, group, token and what was handed in. Results stay, under the
-    /// contestant's number. A contestant of which nobody is left is shown by its number.
+    /// Forgets a person: name, id, group, token, what was handed in, and what was built of it, unless
+    /// it is still being played. Results stay, under the contestant's number. A contestant of which
+    /// nobody is left is shown by its number.
     ///
     /// # Errors
     ///
@@ -298,6 +306,7 @@ impl Store {
         .bind(number_of)
         .execute(&mut *change)
         .await?;
+        remove_bots(&mut change, id, number_of).await?;
         if let Some(contestant) = row.try_get::<Option<i64>, _>("contestant")? {
             sqlx::query(
                 "UPDATE contestants SET pseudonym = $3, team = NULL
@@ -307,7 +316,7 @@ impl Store {
             )
             .bind(id.0)
             .bind(contestant)
-            .bind(format!("contestant {contestant}"))
+            .bind(nameless(contestant.cast_unsigned()))
             .bind(id.0)
             .bind(contestant)
             .execute(&mut *change)
@@ -318,7 +327,8 @@ impl Store {
         change.commit().await
     }
 
-    /// Says until when a contestant may hand in; none is as everybody may.
+    /// Says until when a contestant may hand in, and the same in words for the log; none is as
+    /// everybody may.
     ///
     /// # Errors
     ///
@@ -328,10 +338,11 @@ impl Store {
         id: ContestId,
         contestant: u64,
         until_unix_ms: Option<i64>,
+        words: &str,
         by: By<'_>,
     ) -> Result<(), StoreError> {
         let what = match until_unix_ms {
-            Some(until) => format!("contestant {contestant} may hand in until {until} ms"),
+            Some(_) => format!("contestant {contestant} may hand in until {words}"),
             None => format!("contestant {contestant} has no extension"),
         };
         let set = "UPDATE contestants SET until_ms = $3 WHERE contest = $1 AND number = $2";
@@ -449,6 +460,48 @@ impl Store {
     }
 }
 
+/// Removes the bots that were built of what a person has handed in, but for those that somebody else
+/// has handed in too, and those of tournaments that are not over.
+async fn remove_bots(
+    change: &mut Transaction,
+    id: ContestId,
+    person: i64,
+) -> Result<(), StoreError> {
+    let rows = sqlx::query(
+        "SELECT hash FROM archives WHERE EXISTS
+             (SELECT 1 FROM entries WHERE contest = $1 AND person = $2
+                  AND spec LIKE 'packed:' || archives.hash || '%')
+         AND NOT EXISTS (SELECT 1 FROM entries WHERE (contest <> $3 OR person <> $4)
+             AND spec LIKE 'packed:' || archives.hash || '%')
+         AND NOT EXISTS (SELECT 1 FROM bots WHERE spec LIKE 'packed:' || archives.hash || '%')
+         AND NOT EXISTS (SELECT 1 FROM entrants JOIN tournaments ON id = tournament
+             WHERE spec LIKE 'packed:' || archives.hash || '%'
+                 AND state NOT IN ('over', 'cancelled'))",
+    )
+    .bind(id.0)
+    .bind(person)
+    .bind(id.0)
+    .bind(person)
+    .fetch_all(&mut **change)
+    .await?;
+    for row in rows {
+        let hash: String = row.try_get(0)?;
+        for statement in [
+            "DELETE FROM archive_parts WHERE hash = $1",
+            "DELETE FROM archives WHERE hash = $1",
+        ] {
+            let delete = sqlx::query(statement).bind(&hash);
+            delete.execute(&mut **change).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The pseudonym of a contestant who has none.
+fn nameless(number: u64) -> String {
+    format!("{NAMELESS}{number}")
+}
+
 async fn log_out_all(
     change: &mut Transaction,
     id: ContestId,
@@ -486,8 +539,17 @@ pub(super) async fn read_contestants(
 
 fn check(new: &NewPerson) -> Result<(), StoreError> {
     check_text("name of a person", &new.name)?;
-    check_text("pseudonym", &new.pseudonym)?;
+    if let Some(shown) = new.pseudonym.as_ref().or(new.team.as_ref())
+        && shown.starts_with(NAMELESS)
+    {
+        return Err(StoreError::BadName {
+            what: "pseudonym",
+            name: shown.clone(),
+            why: "names that begin so are given to those who have none",
+        });
+    }
     for (what, text) in [
+        ("pseudonym", &new.pseudonym),
         ("id of a person", &new.external_id),
         ("group of a person", &new.section),
         ("team", &new.team),

@@ -1,6 +1,7 @@
 //! The tournaments that a contest plays.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sqlx::{Row as _, any::AnyRow};
 
 use super::ContestId;
@@ -66,6 +67,8 @@ pub struct ContestRun {
     pub part: u32,
     /// When it was made, in milliseconds since 1970.
     pub created_unix_ms: i64,
+    /// What came of it; the store does not interpret it.
+    pub result: Option<Value>,
 }
 
 impl Store {
@@ -108,6 +111,16 @@ impl Store {
         self.runs("WHERE contest = $1 AND $2 = -1", id, -1).await
     }
 
+    /// The rounds of the league and the final of a contest, in the order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn meetings(&self, id: ContestId) -> Result<Vec<ContestRun>, StoreError> {
+        self.runs("WHERE contest = $1 AND entry IS NULL AND $2 = -1", id, -1)
+            .await
+    }
+
     /// The tournaments of an entry, with those of exams that were judged before.
     ///
     /// # Errors
@@ -122,6 +135,25 @@ impl Store {
             .await
     }
 
+    /// Writes down what came of a tournament of a contest that is over.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn set_run_result(
+        &self,
+        run: TournamentId,
+        result: &Value,
+    ) -> Result<(), StoreError> {
+        let mut change = self.writing().await?;
+        sqlx::query("UPDATE contest_runs SET result = $2 WHERE tournament = $1")
+            .bind(run.0)
+            .bind(result.to_string())
+            .execute(&mut *change)
+            .await?;
+        change.commit().await
+    }
+
     async fn runs(
         &self,
         filter: &str,
@@ -129,7 +161,7 @@ impl Store {
         entry: i64,
     ) -> Result<Vec<ContestRun>, StoreError> {
         let select = format!(
-            "SELECT tournament, kind, entry, part, name, state, created_ms FROM contest_runs
+            "SELECT tournament, kind, entry, part, name, state, created_ms, result FROM contest_runs
              JOIN tournaments ON id = tournament {filter} ORDER BY tournament"
         );
         let rows = sqlx::query(sqlx::AssertSqlSafe(select))
@@ -147,6 +179,11 @@ fn run(row: &AnyRow) -> Result<ContestRun, StoreError> {
         .into_iter()
         .find(|one| one.word() == word);
     let entry: Option<i64> = row.try_get("entry")?;
+    let result: Option<&str> = row.try_get("result")?;
+    let read = |text| {
+        serde_json::from_str(text)
+            .map_err(|_| damaged("the result of a contest's tournament", &text))
+    };
     Ok(ContestRun {
         tournament: TournamentId(row.try_get("tournament")?),
         name: row.try_get("name")?,
@@ -155,5 +192,6 @@ fn run(row: &AnyRow) -> Result<ContestRun, StoreError> {
         entry: entry.map(i64::cast_unsigned),
         part: number(row, "part")?,
         created_unix_ms: row.try_get("created_ms")?,
+        result: result.map(read).transpose()?,
     })
 }

@@ -1,8 +1,8 @@
 //! Contests: no entry is lost, judged twice or charged twice, and nobody sees what is not told.
 
 use arena_store::{
-    By, Contest, ContestRunKind, Entry, EntryState, NewContest, NewContestRun, NewEntry, NewPerson,
-    Place, Role, Store, StoreError, Wish,
+    By, Contest, ContestRunKind, Entry, EntryState, NewArchive, NewContest, NewContestRun,
+    NewEntry, NewPerson, Place, Role, Store, StoreError, Wish,
 };
 use referee_core::Root;
 use serde_json::json;
@@ -12,6 +12,7 @@ use crate::vocabulary::{Home, new_tournament, on_both};
 on_both!(
     two_at_once_take_one_place,
     an_entry_is_judged_by_one_attempt,
+    what_is_judged_anew_changes_nothing_until_it_is_applied,
     an_exam_begins_with_all_of_its_tournaments_or_none,
     a_round_begins_once,
     those_of_a_team_are_one_contestant,
@@ -39,7 +40,7 @@ fn person(name: &str, team: Option<&str>) -> NewPerson {
     NewPerson {
         role: Role::Contestant,
         name: name.to_owned(),
-        pseudonym: team.unwrap_or(name).to_lowercase(),
+        pseudonym: Some(team.unwrap_or(name).to_lowercase()),
         external_id: Some(format!("2027-{name}")),
         section: None,
         team: team.map(str::to_owned),
@@ -166,23 +167,81 @@ async fn an_entry_is_judged_by_one_attempt(home: &Home) {
     assert_eq!(judged.spec.as_deref(), Some("packed:2"));
     assert!(judged.place.counted);
     assert_eq!(store.open_entries(id).await.unwrap(), []);
+}
 
-    store.rejudge(id, 1, BY).await.unwrap();
-    let again = store.entry(id, 1).await.unwrap();
-    assert_eq!(
-        (again.state, again.score, again.attempt),
-        (EntryState::Received, None, 3)
-    );
+async fn what_is_judged_anew_changes_nothing_until_it_is_applied(home: &Home) {
+    let store = home.open().await;
+    let contest = of_ann(&store).await;
+    let id = contest.id;
+    for score in [Some(55), None] {
+        let entry = hand_in(&store, &contest, 3).await.unwrap();
+        let entry = store
+            .take_entry(id, entry.number, 0)
+            .await
+            .unwrap()
+            .unwrap();
+        assert!(
+            store
+                .end_entry(id, &entry, &json!({}), score)
+                .await
+                .unwrap()
+        );
+    }
+    for (apply, scores) in [(false, [Some(55), None]), (true, [Some(70), Some(10)])] {
+        assert_eq!(store.begin_trials(id, &[1, 2, 9], 8, BY).await.unwrap(), 2);
+        // There is one already.
+        assert_eq!(store.begin_trials(id, &[1], 8, BY).await.unwrap(), 0);
+        assert_eq!(store.settle_trials(id, true, BY).await.unwrap(), 0);
+        for (trial, score) in store.open_entries(id).await.unwrap().iter().zip([70, 10]) {
+            let upload = store.upload(id, trial.number).await.unwrap();
+            assert_eq!(upload.as_deref(), Some(&b"int main() {}"[..]));
+            let trial = store
+                .take_entry(id, trial.number, 0)
+                .await
+                .unwrap()
+                .unwrap();
+            assert!(
+                store
+                    .end_entry(id, &trial, &json!({}), Some(score))
+                    .await
+                    .unwrap()
+            );
+        }
+        let trials = store.trials(id).await.unwrap();
+        let of: Vec<_> = trials
+            .iter()
+            .map(|trial| (trial.trial_of, trial.score))
+            .collect();
+        assert_eq!(of, [(Some(1), Some(70)), (Some(2), Some(10))]);
+        let before: Vec<_> = store.entries(id).await.unwrap();
+        assert_eq!(
+            before.iter().map(|one| one.score).collect::<Vec<_>>(),
+            [Some(55), None]
+        );
+        assert_eq!(store.settle_trials(id, apply, BY).await.unwrap(), 2);
+        let after: Vec<_> = store.entries(id).await.unwrap();
+        assert_eq!(
+            after.iter().map(|one| one.score).collect::<Vec<_>>(),
+            scores
+        );
+        assert!(
+            after
+                .iter()
+                .all(|one| one.place.counted == one.score.is_some())
+        );
+        assert_eq!(store.trials(id).await.unwrap(), []);
+    }
     let log = store.contest_log(id).await.unwrap();
-    let said: Vec<_> = log.iter().map(|line| (line.number, &*line.what)).collect();
-    assert_eq!(
-        said,
-        [
-            (1, "created"),
-            (2, "added 1 people"),
-            (3, "entry 1 is judged anew")
-        ]
-    );
+    let said: Vec<_> = log.iter().map(|line| &*line.what).collect();
+    let expected = [
+        "created",
+        "added 1 person",
+        "2 entries are judged anew",
+        "2 entries are judged anew",
+        "entry 1 has 70 points, as it was judged anew",
+        "entry 2 has 10 points, as it was judged anew",
+    ];
+    assert_eq!(said, expected);
 }
 
 fn run(name: &str, part: u32, kind: ContestRunKind) -> NewContestRun {
@@ -290,6 +349,22 @@ async fn those_of_a_team_are_one_contestant(home: &Home) {
     let people = store.people(id).await.unwrap();
     let of: Vec<_> = people.iter().map(|person| person.contestant).collect();
     assert_eq!(of, [Some(1), Some(2), Some(1), None, Some(1)]);
+    // Whoever has no pseudonym gets one that nobody can have chosen.
+    let plain = |name: &str, pseudonym: Option<&str>| NewPerson {
+        pseudonym: pseudonym.map(str::to_owned),
+        ..person(name, None)
+    };
+    let error = store
+        .add_people(id, &[plain("Gil", Some("contestant 4"))], BY)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::BadName { .. }), "{error}");
+    store
+        .add_people(id, &[plain("Gil", None)], BY)
+        .await
+        .unwrap();
+    let gil = store.contestants(id).await.unwrap().pop().unwrap();
+    assert_eq!((gil.number, &*gil.pseudonym), (3, "contestant 3"));
     // All or nobody.
     for twice in [
         person("Bo", None),
@@ -303,15 +378,15 @@ async fn those_of_a_team_are_one_contestant(home: &Home) {
             .await
             .unwrap_err();
         assert!(matches!(error, StoreError::Exists { .. }), "{error}");
-        assert_eq!(store.people(id).await.unwrap().len(), 5);
-        assert_eq!(store.contestants(id).await.unwrap().len(), 2);
+        assert_eq!(store.people(id).await.unwrap().len(), 6);
+        assert_eq!(store.contestants(id).await.unwrap().len(), 3);
     }
     store.disqualify(id, 2, Some("copied"), BY).await.unwrap();
-    store.set_until(id, 1, Some(99), BY).await.unwrap();
+    store.set_until(id, 1, Some(99), "noon", BY).await.unwrap();
     let contestants = store.contestants(id).await.unwrap();
     assert_eq!(contestants[1].disqualified.as_deref(), Some("copied"));
     assert_eq!(contestants[0].until_unix_ms, Some(99));
-    assert!(store.set_until(id, 9, None, BY).await.is_err());
+    assert!(store.set_until(id, 9, None, "", BY).await.is_err());
 }
 
 async fn a_new_token_ends_what_the_old_one_began(home: &Home) {
@@ -337,6 +412,19 @@ async fn a_person_is_forgotten_and_the_results_stay(home: &Home) {
     let id = contest.id;
     hand_in(&store, &contest, 1).await.unwrap();
     let entry = store.take_entry(id, 1, 0).await.unwrap().unwrap();
+    let hash = "ab".repeat(32);
+    let archive = NewArchive {
+        hash: hash.clone(),
+        size: 3,
+        packed_by: "a judge".to_owned(),
+        packed_unix_ms: 1,
+    };
+    store.add_archive(&archive, b"bot").await.unwrap();
+    let spec = format!("packed:{hash}?run=x");
+    store
+        .begin_exam(id, &entry, &spec, &json!({}), &[])
+        .await
+        .unwrap();
     store
         .end_entry(id, &entry, &json!({}), Some(70))
         .await
@@ -352,6 +440,8 @@ async fn a_person_is_forgotten_and_the_results_stay(home: &Home) {
         "contestant 1"
     );
     assert_eq!(store.upload(id, 1).await.unwrap(), None);
+    assert_eq!(store.archive_info(&hash).await.unwrap(), None);
+    assert_eq!(store.begin_trials(id, &[1], 8, BY).await.unwrap(), 0);
     assert_eq!(store.entry(id, 1).await.unwrap().score, Some(70));
     assert!(store.forget_person(id, 8, BY).await.is_err());
 }
