@@ -626,25 +626,28 @@ fn played_game(
 /// A text in which files of a packed bot are named as in its folder, and not by where it lies on the
 /// machine that played.
 fn without_places(text: &str) -> String {
-    const ARCHIVES: &str = "/archives/";
     const FILES: &str = "/files/";
+    const HASH: usize = 64;
     let mut told = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find(ARCHIVES) {
-        let hash = &rest[at + ARCHIVES.len()..];
-        let end = hash.find(FILES);
-        let end =
-            end.filter(|end| *end == 64 && hash[..*end].bytes().all(|b| b.is_ascii_hexdigit()));
-        let Some(end) = end else {
-            let on = at + ARCHIVES.len();
-            told += &rest[..on];
-            rest = &rest[on..];
-            continue;
-        };
-        let before = &rest[..at];
-        let begins = before.rfind(|c: char| c.is_whitespace() || "\"'`(=:".contains(c));
-        told += &before[..begins.map_or(0, |begins| begins + 1)];
-        rest = &hash[end + FILES.len()..];
+    while let Some(at) = rest.find(FILES) {
+        let (before, after) = (&rest[..at], &rest[at + FILES.len()..]);
+        let hash = before.rfind('/').filter(|slash| {
+            let name = &before[slash + 1..];
+            name.len() == HASH && name.bytes().all(|b| b.is_ascii_hexdigit())
+        });
+        match hash {
+            Some(slash) => {
+                let place = &before[..slash];
+                let begins = place.rfind(|c: char| c.is_whitespace() || "\"'`(=:".contains(c));
+                told += &place[..begins.map_or(0, |begins| begins + 1)];
+            }
+            None => {
+                told += before;
+                told += FILES;
+            }
+        }
+        rest = after;
     }
     told + rest
 }
