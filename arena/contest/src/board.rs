@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use arena_store::{Contestant, Entry, EntryState, Person};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ContestRules, Phase};
@@ -19,7 +20,7 @@ pub enum Viewer {
 }
 
 /// The scoreboard of a contest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Board {
     /// The phase.
     pub phase: Phase,
@@ -33,7 +34,7 @@ pub struct Board {
 }
 
 /// A row of the scoreboard.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BoardRow {
     /// The rank, from 1: those with the same sum share one. Whoever is out has none.
     #[serde(skip_serializing_if = "Option::is_none")]
