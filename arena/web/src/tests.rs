@@ -62,8 +62,8 @@ pub(crate) struct Page {
 /// A browser that asks: its address, its language and its cookie, or a program with its token.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Browser {
-    peer: String,
-    forwarded: Option<String>,
+    pub(crate) peer: String,
+    pub(crate) forwarded: Option<String>,
     pub(crate) cookie: Option<String>,
     pub(crate) token: Option<String>,
     pub(crate) is_tls: bool,
@@ -79,7 +79,16 @@ impl Page {
         Self::with(nobody_knows(), 400).await
     }
 
+    /// One that shows no contests.
+    pub(crate) async fn without_contests() -> Self {
+        Self::built(nobody_knows(), 400, false).await
+    }
+
     async fn with(adviser: Adviser, connections: usize) -> Self {
+        Self::built(adviser, connections, true).await
+    }
+
+    async fn built(adviser: Adviser, connections: usize, contests: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // No bot plays in these tests.
         let supervisor = std::process::Command::new("cat");
@@ -101,7 +110,7 @@ impl Page {
                 most: GAMES,
             }),
             adviser,
-            contests: true,
+            contests,
             names: Vec::new(),
             proxies: vec![format!("{PROXY}/32").parse().unwrap()],
             connections,

@@ -343,7 +343,7 @@ fn result(visit: &Visit, entry: &Entry, language: Language) -> Markup {
         .unwrap_or_default();
     html! {
         @if let Some(fault) = &outcome.fault {
-            span.foul lang="en" { (printable(&fault.verdict)) }
+            span.foul { span lang="en" { (printable(&fault.verdict)) } }
         } @else if !told {
             (language.pick("told when the contest is published", "竞赛公布时显示"))
         } @else if let Some(score) = entry.score {
