@@ -501,7 +501,7 @@ where
         Ok(first) => first,
         Err(error) => return error.into_response(),
     };
-    let (code, who) = (language.code(), login.topic());
+    let (code, who) = (language.code(), login.shown());
     let topic = format!("{}{code} {who} {name} {what}", feed::CONTEST);
     let of = site.clone();
     site.follow(caller, topic, heard, (), move || {

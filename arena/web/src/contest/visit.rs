@@ -39,8 +39,8 @@ enum LoginMeans {
 }
 
 impl Login {
-    /// What this person's pages are followed by: others, and other ways to log in, have another one.
-    pub(super) fn topic(&self) -> &str {
+    /// The hash of what was shown. Others, and other ways to log in, have another one.
+    pub(super) fn shown(&self) -> &str {
         let (LoginMeans::Token(hash) | LoginMeans::Cookie(hash)) = &self.means;
         hash
     }
@@ -198,7 +198,9 @@ impl Visit {
     /// One of these.
     pub(super) fn entry(&self, number: u64) -> Result<&Entry, PageError> {
         let found = self.entries().find(|entry| entry.number == number);
-        found.ok_or_else(|| PageError::NotFound(format!("there is no entry {number} of yours")))
+        found.ok_or_else(|| {
+            PageError::NotFound(format!("there is no entry {number}, or it is not yours"))
+        })
     }
 
     /// True if they may see what came of one of these.
@@ -243,9 +245,13 @@ pub(super) async fn of_token(site: &Site, text: &str, caller: &Caller) -> Result
     // What is wrong with it, nobody is told.
     found.ok_or_else(|| {
         wrong.count(caller.client);
-        let words = Words::new("this token is not known here", "这里没有这个令牌");
-        PageError::Refused(StatusCode::UNAUTHORIZED, words)
+        unknown_token()
     })
+}
+
+fn unknown_token() -> PageError {
+    let words = Words::new("this token is not known here", "这里没有这个令牌");
+    PageError::Refused(StatusCode::UNAUTHORIZED, words)
 }
 
 /// Logs a person in, who has shown their token: the cookie.
@@ -260,11 +266,12 @@ pub(super) async fn log_in(
     let now = site.contests()?.clock.unix_ms();
     let (contest, person) = (login.contest, login.person.number);
     let until = now + LASTS * 1000;
-    let hash = hash_of(&secret);
-    site.store
-        .log_in(contest, person, &hash, now, until)
-        .await?;
-    Ok(set_cookie(&secret, LASTS, caller.is_tls))
+    let (token, hash) = (login.shown(), hash_of(&secret));
+    let logged_in = site.store.log_in(contest, person, token, &hash, now, until);
+    match logged_in.await? {
+        true => Ok(set_cookie(&secret, LASTS, caller.is_tls)),
+        false => Err(unknown_token()),
+    }
 }
 
 /// Logs a browser out: the cookie that takes the other one away.
