@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use arena_store::{ContestRun, ContestRunKind, Contestant, Entry, EntryState, Person};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ContestRules, EntryShare, ExamRules, Phase};
@@ -19,7 +20,7 @@ pub enum Viewer {
 }
 
 /// The scoreboard of a contest.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Board {
     /// The phase.
     pub phase: Phase,
@@ -36,7 +37,7 @@ pub struct Board {
 }
 
 /// A row of the scoreboard.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BoardRow {
     /// The rank, from 1, by the sum, and then by the share: those with the same share one. Whoever is
     /// out has none.

@@ -19,7 +19,7 @@ const GROUPS: u32 = 5;
 /// The most cases of an exam.
 const MOST_CASES: usize = 100;
 /// The most bytes that an entry may have, whatever the file says.
-const LARGEST_UPLOAD: u64 = 4 * 1024 * 1024;
+pub const LARGEST_UPLOAD: u64 = 4 * 1024 * 1024;
 /// The most characters of a name: it is a part of the names of tournaments.
 const LONGEST_NAME: usize = 24;
 

@@ -21,7 +21,10 @@ mod standing;
 pub use board::{Board, BoardRow, Viewer};
 pub use error::ContestError;
 pub use exam::{ExamPart, exam_points, exam_verdict, verdict_words};
-pub use file::{ContestRules, Counts, ExamCase, ExamRules, FinalRules, LeagueRules, SubmitLimits};
+pub use file::{
+    ContestRules, Counts, ExamCase, ExamRules, FinalRules, LARGEST_UPLOAD, LeagueRules,
+    SubmitLimits,
+};
 pub use judge::{BuildFailure, BuildJob, BuildSources, BuiltEntry, Judge};
 pub use outcome::{EntryOutcome, EntryShare, Fault, PlayedGame};
 pub use roster::{Invitation, read_roster};

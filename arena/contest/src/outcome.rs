@@ -1,6 +1,7 @@
 //! What came of an entry, as the store keeps it and its owner is shown it.
 
 use arena_events::exam::ExamVerdict;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What came of an entry so far.
@@ -38,7 +39,7 @@ pub struct EntryShare {
 }
 
 /// Why an entry has no score.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// In a word, as verdicts are.
     pub verdict: String,

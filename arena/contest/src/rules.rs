@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use arena_events::exam::ExamVerdict;
 use arena_store::{Contestant, Entry, EntryState, Place};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
 };
 
 /// The state of a contest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Nothing is taken yet.
@@ -52,9 +53,7 @@ pub enum Refusal {
     #[error("you are out of this contest: {0}")]
     Disqualified(String),
     /// There is no such part.
-    #[error(
-        "expected the group that your entry is for, from 1 to {0} (--group 1 here, ?group=1 in the API)"
-    )]
+    #[error("expected the group that your entry is for: a group from 1 to {0}")]
     NoGroup(u32),
     /// The exam has no parts to choose from.
     #[error("the exam has no groups: leave the group out")]
@@ -85,16 +84,16 @@ pub enum Refusal {
     NoneAtAll(u32),
     /// The part before is to be passed first.
     #[error(
-        "group {group} may be tried once as long as your best of group {} is below {gate}; it is \
-         {best}", .group - 1
+        "group {group} may be tried once as long as your best of group {} is below {gate}{}",
+        .group - 1, .best.map_or_else(String::new, |best| format!("; it is {best}"))
     )]
     Gate {
         /// The part.
         group: u32,
         /// The points that are needed in the part before.
         gate: i64,
-        /// The best that was reached there.
-        best: i64,
+        /// The best that was reached there; none where the board is frozen and this is not told.
+        best: Option<i64>,
     },
 }
 
@@ -187,10 +186,12 @@ impl ContestRules {
                 .filter(counted)
                 .any(|entry| entry.part == part);
             if best < gate && tried {
+                let freezes = self.freezes_unix_ms.unwrap_or(i64::MAX);
+                let is_told = !judged(before, part - 1).any(|one| one.received_unix_ms >= freezes);
                 return Err(Refusal::Gate {
                     group: part,
                     gate,
-                    best,
+                    best: is_told.then_some(best),
                 });
             }
         }
@@ -198,6 +199,17 @@ impl ContestRules {
             official: true,
             counted: true,
         })
+    }
+
+    /// How many entries a contestant who has handed these in may still hand in: those that count, and
+    /// all.
+    #[must_use]
+    pub fn left(&self, entries: &[Entry]) -> (u32, u32) {
+        let counted = entries.iter().filter(|entry| entry.place.counted).count();
+        let taken = entries.iter().filter(|entry| !is_ours(entry)).count();
+        let left = |most: u32, found: usize| most.saturating_sub(found as u32);
+        let all = left(self.limits.all, taken);
+        (left(self.limits.counted, counted).min(all), all)
     }
 
     /// Of the entries of one contestant the one that counts in a part of the exam.
@@ -328,6 +340,11 @@ mod tests {
             refused.to_string(),
             "group 2 may be tried once as long as your best of group 1 is below 60; it is 55"
         );
+        // What a frozen board does not tell, a refusal does not tell either.
+        before.push(entry(&rules, 20 * 60, 1, Some(57)));
+        let refused = ask(&rules, &before, 2, 20 * 60 + 10).unwrap_err();
+        assert!(refused.to_string().ends_with("is below 60"), "{refused}");
+        before.pop();
         before.push(entry(&rules, 30, 1, Some(60)));
         assert!(ask(&rules, &before, 2, 40).is_ok());
         assert_eq!(ask(&rules, &before, 6, 40), Err(Refusal::NoGroup(5)));

@@ -147,7 +147,8 @@ impl Standing {
         )
     }
 
-    /// What came of an entry, as far as one who looks may see it: whose it is not, sees nothing.
+    /// What came of an entry, as far as one who looks may see it: whose it is not, sees nothing. As
+    /// long as it is not told of ([`ContestRules::is_told`]) its owner sees what the build has printed.
     #[must_use]
     pub fn outcome(&self, entry: &Entry, viewer: Viewer) -> Option<EntryOutcome> {
         let is_theirs = match viewer {
@@ -155,12 +156,17 @@ impl Standing {
             Viewer::Contestant(number) => number == entry.contestant,
             Viewer::Other => false,
         };
-        let is_told = self.rules.is_told(entry, viewer, self.phase);
-        (is_theirs && is_told).then(|| EntryOutcome {
-            ours: outcome_of(entry)
-                .ours
-                .filter(|_| viewer == Viewer::Organiser),
-            ..outcome_of(entry)
+        let outcome = is_theirs.then(|| outcome_of(entry))?;
+        let all = EntryOutcome {
+            ours: outcome.ours.filter(|_| viewer == Viewer::Organiser),
+            ..outcome
+        };
+        Some(match self.rules.is_told(entry, viewer, self.phase) {
+            true => all,
+            false => EntryOutcome {
+                log: all.log,
+                ..EntryOutcome::default()
+            },
         })
     }
 

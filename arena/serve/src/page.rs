@@ -55,9 +55,10 @@ pub(crate) fn listen(args: &PageArgs) -> anyhow::Result<Option<Page>> {
 }
 
 /// Serves it in a thread of its own until it is stopped. `context` starts the bots of games that
-/// people play; without it nobody plays.
+/// people play; without it nobody plays. `contests` says that those of the store are shown.
 pub(crate) fn serve(
     args: &PageArgs,
+    contests: bool,
     page: Page,
     store: Store,
     context: Option<LaunchContext>,
@@ -83,6 +84,7 @@ pub(crate) fn serve(
         hub: page.hub,
         people,
         adviser: adviser::in_processes()?,
+        contests,
         names: args.page_names.clone(),
         proxies: args.page_proxies.clone(),
         connections: shares.viewers,

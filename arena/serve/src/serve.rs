@@ -288,7 +288,7 @@ async fn serve_page(
             })
             .ok(),
     };
-    page::serve(&args.page, page, store, context, shares, end)
+    page::serve(&args.page, args.contest, page, store, context, shares, end)
 }
 
 /// The files that may be open, divided between those who need them.

@@ -29,6 +29,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     caller::Caller,
+    contest,
     error::PageError,
     layout,
     lists::{self, GamesQuery},
@@ -159,20 +160,20 @@ struct ApiError {
 }
 
 /// A thing that can be asked for: the path, what it is, its parameters, and the type of the answer.
-struct Endpoint {
-    path: &'static str,
-    summary: Words<&'static str>,
-    query: &'static [(&'static str, &'static str)],
-    schema: fn(&mut SchemaGenerator) -> Value,
-    media: &'static str,
+pub(crate) struct Endpoint {
+    pub(crate) path: &'static str,
+    pub(crate) summary: Words<&'static str>,
+    pub(crate) query: &'static [(&'static str, &'static str)],
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Value,
+    pub(crate) media: &'static str,
 }
 
-fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
+pub(crate) fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     generator.subschema_for::<T>().to_value()
 }
 
-const JSON: &str = "application/json";
-const TEXT: fn(&mut SchemaGenerator) -> Value = |_| json!({ "type": "string" });
+pub(crate) const JSON: &str = "application/json";
+pub(crate) const TEXT: fn(&mut SchemaGenerator) -> Value = |_| json!({ "type": "string" });
 
 static ENDPOINTS: &[Endpoint] = &[
     Endpoint {
@@ -298,8 +299,13 @@ static ENDPOINTS: &[Endpoint] = &[
     },
 ];
 
-pub(crate) fn routes() -> Router<Arc<Site>> {
-    Router::new()
+/// The routes to everything, and where they are shown to contests.
+pub(crate) fn routes(has_contests: bool) -> Router<Arc<Site>> {
+    let contests = match has_contests {
+        true => contest::api_routes(),
+        false => Router::new(),
+    };
+    contests
         .route("/", get(index))
         .route("/openapi.json", get(openapi))
         .route("/games", get(games_known))
@@ -338,7 +344,7 @@ pub(crate) async fn index(caller: Caller) -> Response {
             a href="api/v1/openapi.json" { "OpenAPI" }
         }
         div.scrolls tabindex="0" role="region" aria-label="API" { table {
-            tbody { @for endpoint in ENDPOINTS { tr {
+            tbody { @for endpoint in endpoints(caller.has_contests) { tr {
                 th scope="row" { code { "/api/v1" (endpoint.path) } }
                 td { (endpoint.summary.get(language)) }
             } } }
@@ -347,16 +353,32 @@ pub(crate) async fn index(caller: Caller) -> Response {
     layout::page(&caller, "API", &body)
 }
 
-static OPENAPI: LazyLock<String> = LazyLock::new(|| description().to_string());
+/// What can be asked for here.
+fn endpoints(has_contests: bool) -> impl Iterator<Item = &'static Endpoint> {
+    let contests = match has_contests {
+        true => contest::ENDPOINTS,
+        false => &[],
+    };
+    ENDPOINTS.iter().chain(contests)
+}
+
+static OPENAPI: LazyLock<String> = LazyLock::new(|| description(false).to_string());
+static OPENAPI_WITH_CONTESTS: LazyLock<String> = LazyLock::new(|| description(true).to_string());
 
 async fn openapi(caller: Caller) -> Response {
-    let tag = concat!("\"", env!("CARGO_PKG_VERSION"), "\"");
+    let (tag, text) = match caller.has_contests {
+        false => (concat!("\"", env!("CARGO_PKG_VERSION"), "\""), &OPENAPI),
+        true => (
+            concat!("\"", env!("CARGO_PKG_VERSION"), "-contests\""),
+            &OPENAPI_WITH_CONTESTS,
+        ),
+    };
     let kind = (CONTENT_TYPE, HeaderValue::from_static(JSON));
-    caller.tagged(tag, || ([kind], OPENAPI.as_str()))
+    caller.tagged(tag, || ([kind], text.as_str()))
 }
 
 /// The OpenAPI description.
-fn description() -> Value {
+fn description(has_contests: bool) -> Value {
     let mut generator = SchemaSettings::draft2020_12()
         .for_serialize()
         .with(|settings| settings.definitions_path = "/components/schemas".into())
@@ -365,7 +387,7 @@ fn description() -> Value {
     let failed =
         |what: &str| json!({ "description": what, "content": { JSON: { "schema": error } } });
     let mut paths = Map::new();
-    for endpoint in ENDPOINTS {
+    for endpoint in endpoints(has_contests) {
         let within = endpoint.path.split('/').filter_map(|one| {
             let name = one.strip_prefix('{')?.strip_suffix('}')?;
             Some(json!({
@@ -391,6 +413,14 @@ fn description() -> Value {
         } });
         paths.insert(endpoint.path.to_owned(), operation);
     }
+    let mut components = Map::new();
+    if has_contests {
+        let token = json!({ "token": { "type": "http", "scheme": "bearer" } });
+        components.insert("securitySchemes".to_owned(), token);
+        paths["/contests/{contest}/entries"]["post"] = contest::describe_upload(&mut generator);
+    }
+    let schemas = generator.take_definitions(true);
+    components.insert("schemas".to_owned(), schemas.into());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -401,7 +431,7 @@ fn description() -> Value {
         // From where the description itself lies.
         "servers": [{ "url": "../v1" }],
         "paths": paths,
-        "components": { "schemas": generator.take_definitions(true) },
+        "components": components,
     })
 }
 
@@ -413,7 +443,7 @@ fn operation(path: &str) -> String {
 }
 
 /// An answer, or why there is none, as JSON.
-type ApiAnswer<T> = Result<Json<T>, PageError>;
+pub(crate) type ApiAnswer<T> = Result<Json<T>, PageError>;
 
 async fn games_known() -> Json<Vec<GameInfo>> {
     let games = GAMES.iter().map(|kind| GameInfo {
@@ -642,7 +672,7 @@ mod tests {
 
     #[test]
     fn the_description_refers_to_what_it_has() {
-        let description = description();
+        let description = description(true);
         let text = description.to_string();
         let schemas = description["components"]["schemas"]
             .as_object()
@@ -659,9 +689,9 @@ mod tests {
 
     #[test]
     fn every_path_has_an_operation_of_its_own() {
-        let mut names: Vec<String> = ENDPOINTS.iter().map(|one| operation(one.path)).collect();
+        let mut names: Vec<String> = endpoints(true).map(|one| operation(one.path)).collect();
         names.sort();
         names.dedup();
-        assert_eq!(names.len(), ENDPOINTS.len());
+        assert_eq!(names.len(), endpoints(true).count());
     }
 }

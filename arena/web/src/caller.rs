@@ -63,6 +63,16 @@ impl fmt::Debug for Browser {
     }
 }
 
+/// Where a request comes from and to, as the guard has found it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) client: Client,
+    /// True if it came over TLS to a proxy of ours.
+    pub(crate) is_tls: bool,
+    /// True if this arena shows contests.
+    pub(crate) has_contests: bool,
+}
+
 /// The caller of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
@@ -71,6 +81,10 @@ pub(crate) struct Caller {
     pub(crate) browser: Option<Browser>,
     /// From where.
     pub(crate) client: Client,
+    /// True if it is over TLS.
+    pub(crate) is_tls: bool,
+    /// True if this arena shows contests.
+    pub(crate) has_contests: bool,
     /// The path that they ask for, to come back to it.
     pub(crate) path: String,
     /// True if they want data and neither a page nor a stream.
@@ -88,9 +102,11 @@ impl Caller {
         let uri = original.map_or(&parts.uri, |original| &original.0);
         let path = uri.path_and_query();
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        let client = parts.extensions.get::<Client>().copied();
+        let arrival = parts.extensions.get::<Arrival>();
         Self {
-            client: client.unwrap_or(Client::HERE),
+            client: arrival.map_or(Client::HERE, |arrival| arrival.client),
+            is_tls: arrival.is_some_and(|arrival| arrival.is_tls),
+            has_contests: arrival.is_some_and(|arrival| arrival.has_contests),
             language: language.unwrap_or_else(|| language::of_headers(headers)),
             theme: (cookie(headers, THEME).and_then(Theme::of_word)).unwrap_or_default(),
             browser: cookie(headers, BROWSER)
@@ -164,7 +180,7 @@ fn set_cookie(name: &str, value: &str, more: &str) -> HeaderValue {
     HeaderValue::from_str(&text).expect("names, words and digits")
 }
 
-fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let all = headers.get_all(COOKIE).iter();
     all.filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))

@@ -9,6 +9,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 const FORWARDED: &str = "x-forwarded-for";
+const FORWARDED_SCHEME: &str = "x-forwarded-proto";
 /// Whoever has an address of IPv6 has all that begin with so many of its bits.
 const OF_ONE_CLIENT: u32 = 64;
 
@@ -41,6 +42,12 @@ impl Proxies {
     pub(crate) fn trust(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// True if a proxy of ours says that a request came to it over TLS.
+    pub(crate) fn is_tls(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
+        let last = headers.get_all(FORWARDED_SCHEME).iter().next_back();
+        self.trust(peer) && last.is_some_and(|scheme| scheme == "https")
     }
 
     /// The client that a request is from. Each proxy appends whom it was called by, so the last
@@ -126,6 +133,20 @@ mod tests {
         for v6 in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"] {
             assert_eq!(client(&proxy, "10.0.0.1", &[v6]), at("2001:db8::1"));
         }
+    }
+
+    #[test]
+    fn that_it_was_tls_is_believed_from_a_trusted_proxy_only() {
+        let proxies = Proxies(vec!["127.0.0.1/32".parse().unwrap()]);
+        let mut headers = HeaderMap::new();
+        let is_tls =
+            |headers: &HeaderMap, peer: &str| proxies.is_tls(peer.parse().unwrap(), headers);
+        assert!(!is_tls(&headers, "127.0.0.1"));
+        headers.insert(FORWARDED_SCHEME, "https".parse().unwrap());
+        assert!(is_tls(&headers, "127.0.0.1"));
+        assert!(!is_tls(&headers, "198.51.100.1"));
+        headers.append(FORWARDED_SCHEME, "http".parse().unwrap());
+        assert!(!is_tls(&headers, "127.0.0.1"));
     }
 
     #[test]

@@ -4,11 +4,16 @@ use arena_store::StoreError;
 use arena_tournament::TournamentError;
 use axum::{
     Json,
-    http::{HeaderName, HeaderValue, StatusCode, header::RETRY_AFTER},
+    http::{
+        HeaderName, HeaderValue, StatusCode,
+        header::{RETRY_AFTER, WWW_AUTHENTICATE},
+    },
     response::{IntoResponse, Response},
 };
 use referee_core::{Language, Words};
 use serde_json::json;
+
+use crate::caller::Caller;
 
 /// Reason why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +24,9 @@ pub(crate) enum PageError {
     /// The request makes no sense; the text says what was expected.
     #[error("{}", .0.english)]
     Bad(Words),
+    /// It is not done, with this status, and why.
+    #[error("{}", .1.english)]
+    Refused(StatusCode, Words),
     /// It may not be seen or done.
     #[error("{0}")]
     Forbidden(String),
@@ -61,17 +69,25 @@ pub(crate) enum Full {
     Followers,
     /// Pages that one client follows.
     FollowersOfClient,
+    /// Entries that are being handed in.
+    Uploads,
+    /// Entries that one person is handing in.
+    UploadsOfPerson,
+    /// Wrong tokens of one client.
+    WrongTokens,
 }
 
 impl Full {
     /// True if the client has as much as one may, rather than all together.
     const fn is_of_client(self) -> bool {
         match self {
-            Self::Games | Self::Work | Self::Followers => false,
+            Self::Games | Self::Work | Self::Followers | Self::Uploads => false,
             Self::GamesOfBrowser
             | Self::GamesOfClient
             | Self::WorkOfClient
-            | Self::FollowersOfClient => true,
+            | Self::FollowersOfClient
+            | Self::UploadsOfPerson
+            | Self::WrongTokens => true,
         }
     }
 
@@ -117,6 +133,19 @@ impl Full {
                  load it again to see more",
                 "从你的地址实时查看的页面太多，本页不会自动更新；请关闭一个，或重新加载",
             ),
+            Self::Uploads => language.pick(
+                "so many entries are being handed in that there is no room for this one; try again \
+                 in a moment",
+                "正在提交的人太多；请稍后再试",
+            ),
+            Self::UploadsOfPerson => language.pick(
+                "you are handing in another entry just now; wait for it first",
+                "你正在提交另一个程序；请先等它完成",
+            ),
+            Self::WrongTokens => language.pick(
+                "too many wrong tokens came from your address; try again in a minute",
+                "从你的地址发来的错误令牌太多；请一分钟后再试",
+            ),
         }
     }
 
@@ -145,6 +174,7 @@ impl PageError {
         match self {
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::Bad(_) => StatusCode::BAD_REQUEST,
+            Self::Refused(status, _) => *status,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Full(full) => full.status(),
@@ -170,12 +200,27 @@ impl PageError {
                 .to_owned();
         }
         match (self, language) {
-            (Self::Bad(words), _) => words.get(language).to_owned(),
+            (Self::Bad(words) | Self::Refused(_, words), _) => words.get(language).to_owned(),
             (_, Language::En) => self.to_string(),
             (Self::Forbidden(_), _) => "现在不能查看这些内容，或不能这样做。".to_owned(),
             (Self::Conflict(_), _) => "座位已满。".to_owned(),
             _ => "没有所请求的页面、比赛或对局。".to_owned(),
         }
+    }
+
+    /// As JSON for a path of the API, as a page for another one.
+    pub(crate) fn answer(&self, caller: &Caller) -> Response {
+        match caller.path.starts_with("/api/") {
+            true => self.json(),
+            false => self.page(caller),
+        }
+    }
+
+    fn json(&self) -> Response {
+        let told = self.told(Language::En);
+        let mut response = Json(json!({ "error": told })).into_response();
+        self.mark(&mut response);
+        response
     }
 
     /// Says in the head of an answer what it is.
@@ -185,15 +230,16 @@ impl PageError {
             let (name, value) = Full::retry_after();
             response.headers_mut().insert(name, value);
         }
+        if self.status() == StatusCode::UNAUTHORIZED {
+            let scheme = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+        }
     }
 }
 
 impl IntoResponse for PageError {
     /// The error as JSON.
     fn into_response(self) -> Response {
-        let told = self.told(Language::En);
-        let mut response = Json(json!({ "error": told })).into_response();
-        self.mark(&mut response);
-        response
+        self.json()
     }
 }

@@ -34,6 +34,8 @@ const AGAIN: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_secs(10);
 /// The topics of games that people play begin with this.
 pub(crate) const TABLE: &str = "table ";
+/// Those of contests with this.
+pub(crate) const CONTEST: &str = "contest ";
 /// The time for which a topic stands although nobody follows it: more than that after which whoever
 /// asks again and again comes.
 const LINGER: Duration = Duration::from_secs(3);
@@ -78,7 +80,7 @@ impl Feeds {
         loop {
             tokio::time::sleep(LOOK).await;
             let topics = self.topics.lock();
-            let is_watched = topics.keys().any(|topic| !topic.starts_with(TABLE));
+            let is_watched = topics.keys().any(|topic| is_of_bots(topic));
             self.hub.set_watched(is_watched);
         }
     }
@@ -96,7 +98,7 @@ impl Feeds {
         R: FnMut() -> F + Send + 'static,
         F: Future<Output = Option<Frame>> + Send,
     {
-        if !topic.starts_with(TABLE) {
+        if is_of_bots(&topic) {
             self.hub.set_watched(true);
         }
         let mut topics = self.topics.lock();
@@ -148,6 +150,13 @@ impl Feeds {
         });
         following
     }
+}
+
+/// True if whoever follows a topic sees what bots play.
+fn is_of_bots(topic: &str) -> bool {
+    ![TABLE, CONTEST]
+        .iter()
+        .any(|begin| topic.starts_with(begin))
 }
 
 /// The newest frame whole, for a browser that asks again and again.

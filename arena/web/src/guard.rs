@@ -24,7 +24,11 @@ use axum::{
 
 use tokio::time::timeout;
 
-use crate::site::Site;
+use crate::{
+    caller::{Arrival, Caller},
+    contest,
+    site::Site,
+};
 
 /// Scripts, styles and pictures are ours; nothing is inline, and nothing comes from elsewhere.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' \
@@ -49,9 +53,29 @@ pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
     let (mut parts, body) = request.into_parts();
     let peer = parts.extensions.get::<PeerAddress>();
     let peer = peer.map_or(Ipv4Addr::LOCALHOST.into(), |peer| peer.0);
-    let client = site.proxies.client(peer, &parts.headers);
-    parts.extensions.insert(client);
-    let mut response = match read_whole(body).await {
+    parts.extensions.insert(Arrival {
+        client: site.proxies.client(peer, &parts.headers),
+        is_tls: site.proxies.is_tls(peer, &parts.headers),
+        has_contests: site.contests.is_some(),
+    });
+    let upload = match &site.contests {
+        Some(contests) if changes && contest::is_upload(parts.uri.path()) => {
+            Some(contests.begin_upload(&site, &parts).await)
+        }
+        _ => None,
+    };
+    let read = match &upload {
+        None => read_whole(body, FORM).await,
+        Some(Ok(_)) => read_whole(body, UPLOAD).await,
+        // Nothing of it is read.
+        Some(Err(error)) => {
+            let mut refused = error.answer(&Caller::of(&parts));
+            let close = HeaderValue::from_static("close");
+            refused.headers_mut().insert(CONNECTION, close);
+            Err(refused)
+        }
+    };
+    let mut response = match read {
         Ok(body) => next.run(Request::from_parts(parts, body)).await,
         Err(refused) => refused,
     };
@@ -78,22 +102,43 @@ pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
 #[derive(Clone, Copy)]
 pub(crate) struct PeerAddress(pub(crate) IpAddr);
 
-/// A form has no more than this, in bytes.
-const BODY: usize = 16 * 1024;
-/// Longest time that a body may take, from its first byte to its last one.
-const BODY_TIME: Duration = Duration::from_secs(10);
+/// The bounds of a body.
+#[derive(Clone, Copy)]
+struct BodyBounds {
+    /// Most bytes.
+    bytes: usize,
+    /// Longest time, from its first byte to its last one.
+    time: Duration,
+}
+
+/// Those of a form.
+const FORM: BodyBounds = BodyBounds {
+    bytes: 16 * 1024,
+    time: Duration::from_secs(10),
+};
+/// Those of what is handed in, by somebody who is logged in.
+const UPLOAD: BodyBounds = BodyBounds {
+    bytes: contest::LARGEST_BODY,
+    time: Duration::from_mins(1),
+};
 
 /// The body when all of it is there, so that nothing behind this waits for whoever sends it.
-async fn read_whole(body: Body) -> Result<Body, Response> {
-    let (status, told) = match timeout(BODY_TIME, to_bytes(body, BODY)).await {
+async fn read_whole(body: Body, bounds: BodyBounds) -> Result<Body, Response> {
+    let (status, told) = match timeout(bounds.time, to_bytes(body, bounds.bytes)).await {
         Ok(Ok(bytes)) => return Ok(bytes.into()),
         Ok(Err(_)) => (
             StatusCode::PAYLOAD_TOO_LARGE,
-            "the body of this request was cut off, or has more than 16 KiB\n",
+            format!(
+                "the body of this request was cut off, or has more than {} KiB\n",
+                bounds.bytes / 1024
+            ),
         ),
         Err(_) => (
             StatusCode::REQUEST_TIMEOUT,
-            "the body of this request took more than 10 s\n",
+            format!(
+                "the body of this request took more than {} s\n",
+                bounds.time.as_secs()
+            ),
         ),
     };
     // What is left of it is not waited for.

@@ -68,7 +68,9 @@ impl PageError {
         let language = caller.language;
         let title = match self.status() {
             StatusCode::NOT_FOUND => language.pick("Not found", "未找到"),
-            StatusCode::FORBIDDEN => language.pick("Not allowed", "不允许"),
+            StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => {
+                language.pick("Not allowed", "不允许")
+            }
             StatusCode::INTERNAL_SERVER_ERROR => language.pick("Our failure", "服务器出错"),
             _ => language.pick("Not possible", "无法完成"),
         };
@@ -116,6 +118,9 @@ fn whole(caller: &Caller, title: &str, events: Option<&str>, body: &Markup) -> M
                     nav aria-label=(language.pick("Main", "主导航")) {
                         a href="./" { (language.pick("Now", "现在")) }
                         a href="tournaments" { (language.pick("Tournaments", "比赛")) }
+                        @if caller.has_contests {
+                            a href="contests" { (language.pick("Contests", "竞赛")) }
+                        }
                         a href="play" { (language.pick("Play", "对局")) }
                         a href="api/v1/" { "API" }
                     }

@@ -13,6 +13,7 @@ mod api;
 mod assets;
 mod caller;
 mod client;
+mod contest;
 mod error;
 mod evaluation;
 mod expectation;

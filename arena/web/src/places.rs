@@ -1,29 +1,28 @@
-//! ClientPlaces that clients take and give back, so many in all and so many for each.
+//! Places that clients take and give back, so many in all and so many for each.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use parking_lot::Mutex;
 
 use crate::client::Client;
 
-/// So many places.
+/// So many places, for clients or for others who are told apart by `K`.
 #[derive(Clone)]
-pub(crate) struct ClientPlaces {
+pub(crate) struct ClientPlaces<K = Client> {
     all: usize,
     of_one: usize,
-    taken: Arc<Mutex<Taken>>,
+    taken: Arc<Mutex<Taken<K>>>,
 }
 
-#[derive(Default)]
-struct Taken {
+struct Taken<K> {
     all: usize,
-    by_client: HashMap<Client, usize>,
+    by_client: HashMap<K, usize>,
 }
 
 /// A place, as long as this is there.
-pub(crate) struct ClientPlace {
-    client: Client,
-    taken: Arc<Mutex<Taken>>,
+pub(crate) struct ClientPlace<K: Eq + Hash = Client> {
+    client: K,
+    taken: Arc<Mutex<Taken<K>>>,
 }
 
 /// Reason why there is no place.
@@ -35,12 +34,16 @@ pub(crate) enum NoPlace {
     Enough,
 }
 
-impl ClientPlaces {
+impl<K: Copy + Eq + Hash> ClientPlaces<K> {
     pub(crate) fn new(all: usize, of_one: usize) -> Self {
+        let taken = Taken {
+            all: 0,
+            by_client: HashMap::new(),
+        };
         Self {
             all,
             of_one,
-            taken: Arc::default(),
+            taken: Arc::new(Mutex::new(taken)),
         }
     }
 
@@ -49,7 +52,7 @@ impl ClientPlaces {
         self.all
     }
 
-    pub(crate) fn take(&self, client: Client) -> Result<ClientPlace, NoPlace> {
+    pub(crate) fn take(&self, client: K) -> Result<ClientPlace<K>, NoPlace> {
         let mut taken = self.taken.lock();
         let own = taken.by_client.get(&client).copied().unwrap_or(0);
         if own >= self.of_one {
@@ -67,7 +70,7 @@ impl ClientPlaces {
     }
 }
 
-impl Drop for ClientPlace {
+impl<K: Eq + Hash> Drop for ClientPlace<K> {
     fn drop(&mut self) {
         let mut taken = self.taken.lock();
         taken.all -= 1;

@@ -38,6 +38,7 @@ use crate::{
     api, assets,
     caller::Caller,
     client::Client,
+    contest,
     error::PageError,
     feed,
     guard::{self, PeerAddress},
@@ -58,6 +59,10 @@ const HEADER: usize = 32 * 1024;
 
 /// The routes to everything that is served, with the state behind them.
 pub(crate) fn routes(site: &Arc<Site>) -> Router {
+    let contests = match site.contests {
+        Some(_) => contest::routes(),
+        None => Router::new(),
+    };
     let pages = Router::new()
         .route("/", get(pages::front::show))
         .route("/events", get(pages::front::events))
@@ -87,6 +92,7 @@ pub(crate) fn routes(site: &Arc<Site>) -> Router {
             get(pages::live::events),
         )
         .merge(people::handlers::routes())
+        .merge(contests)
         .merge(assets::routes())
         .fallback(nothing);
     let compressed = CompressionLayer::new().compress_when(DefaultPredicate::new().and(
@@ -94,7 +100,7 @@ pub(crate) fn routes(site: &Arc<Site>) -> Router {
         NotForContentType::const_new(STREAM),
     ));
     pages
-        .nest("/api/v1", api::routes())
+        .nest("/api/v1", api::routes(site.contests.is_some()))
         .route("/api/v1/", get(api::index))
         .layer(middleware::map_response(on_the_way))
         .layer(middleware::from_fn_with_state(site.clone(), guard::guard))

@@ -15,6 +15,7 @@ use crate::{
     advice::Adviser,
     caller::Caller,
     client::Proxies,
+    contest::Contests,
     error::{Full, PageError},
     evaluation::Evaluations,
     feed::{self, Feeds},
@@ -41,6 +42,8 @@ pub struct SiteOptions {
     pub people: Option<PeopleOptions>,
     /// Gives hints and evaluates games.
     pub adviser: Adviser,
+    /// True if the contests of the store are shown, and entries are taken.
+    pub contests: bool,
     /// The host names of the page besides localhost and addresses.
     pub names: Vec<String>,
     /// The proxies before the page: what they write into `X-Forwarded-For` is believed.
@@ -56,6 +59,8 @@ pub(crate) struct Site {
     pub(crate) standings: StandingsCache,
     pub(crate) evaluations: Evaluations,
     pub(crate) people: Option<Arc<People>>,
+    /// None where contests are not shown.
+    pub(crate) contests: Option<Contests>,
     pub(crate) names: Vec<String>,
     pub(crate) proxies: Proxies,
     /// Connections, by those who connect.
@@ -75,6 +80,7 @@ impl Site {
             hub,
             people,
             adviser,
+            contests,
             names,
             proxies,
             connections,
@@ -90,6 +96,7 @@ impl Site {
             evaluations: Evaluations::new(adviser.clone(), queue.clone()),
             feeds: Feeds::new(hub.clone()),
             people: people.map(|options| Arc::new(People::new(options, adviser, queue))),
+            contests: contests.then(Contests::default),
             names: names
                 .into_iter()
                 .map(|name| name.to_ascii_lowercase())

@@ -16,13 +16,18 @@ use axum::{
     body::{Body, Bytes},
     http::{
         Request, Response, StatusCode,
-        header::{ACCEPT_LANGUAGE, CONTENT_TYPE, COOKIE, HOST, LOCATION, RETRY_AFTER, SET_COOKIE},
+        header::{
+            ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, LOCATION, RETRY_AFTER,
+            SET_COOKIE,
+        },
     },
 };
 use http_body_util::BodyExt as _;
 use parking_lot::{Condvar, Mutex};
 use referee_bots::LaunchOptions;
-use referee_core::{Foul, Limits, PerSeat, Piece, Record, Root, Seat, Seed, with_last_words};
+use referee_core::{
+    Foul, GameKind, Limits, PerSeat, Piece, Record, Root, Seat, Seed, with_last_words,
+};
 use referee_games::{Fixture, GAMES as KINDS, Next, SeatReply, Sitting, answer, ready};
 use tempfile::TempDir;
 use tokio::{
@@ -48,19 +53,21 @@ const GAMES: usize = 100;
 const PROXY: &str = "10.9.9.9";
 
 /// A page, and the folder of its games.
-struct Page {
-    site: Arc<Site>,
+pub(crate) struct Page {
+    pub(crate) site: Arc<Site>,
     routes: Router,
     _folder: TempDir,
 }
 
-/// A browser that asks: its address, its language and its cookie.
-#[derive(Clone, Default)]
-struct Browser {
-    peer: String,
-    forwarded: Option<String>,
-    cookie: Option<String>,
-    language: Option<&'static str>,
+/// A browser that asks: its address, its language and its cookie, or a program with its token.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Browser {
+    pub(crate) peer: String,
+    pub(crate) forwarded: Option<String>,
+    pub(crate) cookie: Option<String>,
+    pub(crate) token: Option<String>,
+    pub(crate) is_tls: bool,
+    pub(crate) language: Option<&'static str>,
 }
 
 fn nobody_knows() -> Adviser {
@@ -68,11 +75,20 @@ fn nobody_knows() -> Adviser {
 }
 
 impl Page {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(nobody_knows(), 400).await
     }
 
+    /// One that shows no contests.
+    pub(crate) async fn without_contests() -> Self {
+        Self::built(nobody_knows(), 400, false).await
+    }
+
     async fn with(adviser: Adviser, connections: usize) -> Self {
+        Self::built(adviser, connections, true).await
+    }
+
+    async fn built(adviser: Adviser, connections: usize, contests: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // No bot plays in these tests.
         let supervisor = std::process::Command::new("cat");
@@ -94,6 +110,7 @@ impl Page {
                 most: GAMES,
             }),
             adviser,
+            contests,
             names: Vec::new(),
             proxies: vec![format!("{PROXY}/32").parse().unwrap()],
             connections,
@@ -120,16 +137,24 @@ impl Page {
         "cup"
     }
 
-    async fn send(&self, who: &Browser, request: Request<Body>) -> Response<Body> {
+    pub(crate) async fn send(&self, who: &Browser, request: Request<Body>) -> Response<Body> {
         let (mut parts, body) = request.into_parts();
         parts.headers.insert(HOST, "localhost".parse().unwrap());
         if let Some(cookie) = &who.cookie {
             parts.headers.insert(COOKIE, cookie.parse().unwrap());
         }
+        if let Some(token) = &who.token {
+            let bearer = format!("Bearer {token}");
+            parts.headers.insert(AUTHORIZATION, bearer.parse().unwrap());
+        }
         if let Some(language) = who.language {
             parts
                 .headers
                 .insert(ACCEPT_LANGUAGE, language.parse().unwrap());
+        }
+        if who.is_tls {
+            let https = "https".parse().unwrap();
+            parts.headers.insert("x-forwarded-proto", https);
         }
         if let Some(forwarded) = &who.forwarded {
             let forwarded = forwarded.parse().unwrap();
@@ -144,7 +169,7 @@ impl Page {
     }
 
     /// With a tournament that has two games.
-    async fn with_games() -> Self {
+    pub(crate) async fn with_games() -> Self {
         let page = Self::new().await;
         let name = page.tournament().await;
         let tournament = page.site.store.tournament(name).await.unwrap().unwrap();
@@ -154,13 +179,13 @@ impl Page {
         page
     }
 
-    async fn get(&self, who: &Browser, path: &str) -> (StatusCode, String) {
+    pub(crate) async fn get(&self, who: &Browser, path: &str) -> (StatusCode, String) {
         let request = Request::get(path).body(Body::empty()).unwrap();
         let answer = self.send(who, request).await;
         (answer.status(), text(answer).await)
     }
 
-    async fn post(&self, who: &Browser, path: &str, form: &str) -> Response<Body> {
+    pub(crate) async fn post(&self, who: &Browser, path: &str, form: &str) -> Response<Body> {
         let request = Request::post(path)
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .header("accept", "application/json")
@@ -224,21 +249,21 @@ impl Page {
 }
 
 impl Browser {
-    fn at(peer: &str) -> Self {
+    pub(crate) fn at(peer: &str) -> Self {
         Self {
             peer: peer.to_owned(),
             ..Self::default()
         }
     }
 
-    fn behind_proxy(address: &str) -> Self {
+    pub(crate) fn behind_proxy(address: &str) -> Self {
         Self {
             forwarded: Some(address.to_owned()),
             ..Self::at(PROXY)
         }
     }
 
-    fn keep_cookie(&mut self, answer: &Response<Body>) {
+    pub(crate) fn keep_cookie(&mut self, answer: &Response<Body>) {
         if let Some(cookie) = answer.headers().get(SET_COOKIE) {
             let cookie = cookie.to_str().unwrap().split(';').next().unwrap();
             self.cookie = Some(cookie.to_owned());
@@ -247,7 +272,7 @@ impl Browser {
 }
 
 /// The path that a browser finds at an address on a page, or in the answer to what it asked for.
-fn resolved(asked: &str, address: &str) -> String {
+pub(crate) fn resolved(asked: &str, address: &str) -> String {
     assert!(
         !address.starts_with('/') && !address.contains(':'),
         "{address}"
@@ -272,7 +297,7 @@ fn resolved(asked: &str, address: &str) -> String {
     }
 }
 
-async fn text(answer: Response<Body>) -> String {
+pub(crate) async fn text(answer: Response<Body>) -> String {
     let bytes = answer.into_body().collect().await.unwrap().to_bytes();
     String::from_utf8(bytes.to_vec()).unwrap()
 }
@@ -808,12 +833,18 @@ fn crash() -> Foul {
 
 /// A game of othello: to its end, or until the seat that is asked third commits a foul.
 fn played(foul: Option<&Foul>) -> Record {
+    played_in(referee_games::game("othello").unwrap(), foul)
+}
+
+/// The same of any game.
+pub(crate) fn played_in(kind: &'static dyn GameKind, foul: Option<&Foul>) -> Record {
+    let players = ["a", "b", "c", "d"].map(str::to_owned);
     let mut sitting = Sitting::new(Fixture {
-        kind: referee_games::game("othello").unwrap(),
+        kind,
         game_id: "cup-1".to_owned(),
         setup: serde_json::Value::Null,
         seed: Seed::new([0; 32]),
-        players: vec!["a".to_owned(), "b".to_owned()].into(),
+        players: players[..kind.info().seats as usize].to_vec().into(),
         limits: Limits::default(),
         spent: PerSeat::default(),
     })
@@ -881,7 +912,7 @@ fn stored(seating: u32, record: &Record) -> FinishedGame {
 
 /// The words in Latin letters that a page says to people: not the names of elements, and not what
 /// stands in `code`.
-fn latin_words(page: &str) -> Vec<String> {
+pub(crate) fn latin_words(page: &str) -> Vec<String> {
     let mut text = String::new();
     let mut rest = page;
     while let Some((before, tag)) = rest.split_once('<') {
@@ -926,7 +957,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// True if a word is a square, a tile, cards, or a name.
-fn is_name_or_notation(word: &str) -> bool {
+pub(crate) fn is_name_or_notation(word: &str) -> bool {
     let mut chars = word.chars();
     let is_piece = match (chars.next(), chars.next(), chars.next()) {
         (Some('a'..='h'), None, _) => true,
@@ -970,7 +1001,7 @@ fn texts(value: &serde_json::Value) -> String {
 }
 
 /// The addresses on a page.
-fn addresses(page: &str) -> Vec<String> {
+pub(crate) fn addresses(page: &str) -> Vec<String> {
     let names = [
         "href",
         "src",
@@ -1197,7 +1228,7 @@ async fn programs_that_have_an_answer_are_not_sent_it_again() {
 }
 
 /// A page without what is marked as English: what a program has printed.
-fn without_english(page: &str) -> String {
+pub(crate) fn without_english(page: &str) -> String {
     let mut parts = page.split("<span lang=\"en\">");
     let mut left = parts.next().unwrap_or_default().to_owned();
     left.extend(parts.map(|part| part.split_once("</span>").unwrap().1));

@@ -22,6 +22,8 @@ pub(crate) struct ViewedGame {
     pub(crate) moments: Vec<Moment>,
     last: Scene,
     ending: Words,
+    /// The seat whose owner is shown it; none where everybody is.
+    owner: Option<Seat>,
 }
 
 /// The position that is looked at.
@@ -64,7 +66,25 @@ impl ViewedGame {
             moments,
             last: end.scene(),
             ending: end.ending().cloned().unwrap_or_default(),
+            owner: None,
         })
+    }
+
+    /// A game for whoever owns a seat of it. Where hands are hidden it has this seat's moves alone,
+    /// and the table before each of them as the seat knew it: that another seat was asked for a move
+    /// may tell of its hand.
+    pub(crate) fn of_seat(record: Record, seat: Seat) -> Result<Self, PageError> {
+        let mut game = Self::of(record)?;
+        game.owner = Some(seat);
+        if let Some(seat) = game.only_sight() {
+            game.moments.retain(|moment| moment.seat == seat);
+        }
+        Ok(game)
+    }
+
+    /// The one seat as which it may be seen; none where it may be seen as any.
+    fn only_sight(&self) -> Option<Seat> {
+        self.owner.filter(|_| self.kind.has_secrets())
     }
 
     /// The result, in words.
@@ -72,14 +92,17 @@ impl ViewedGame {
         arena_words::result(&self.record, &self.ending, language)
     }
 
-    /// The fouls of bots, each as its author reads it.
+    /// The fouls of bots, each as its author reads it; of a seat's owner those of this seat.
     pub(crate) fn fouls(&self, language: Language) -> Markup {
         let fouls = match &self.record.result.verdict {
             Verdict::Finished { fouls, .. } => &fouls[..],
             Verdict::Void { .. } => &[],
         };
         html! {
-            @for SeatFoul { seat, foul } in fouls.iter().filter(|one| one.foul != Foul::Resigned) {
+            @for SeatFoul { seat, foul } in fouls.iter()
+                .filter(|one| one.foul != Foul::Resigned)
+                .filter(|one| self.owner.is_none_or(|owner| owner == one.seat))
+            {
                 (foul_words(self.names().get(seat.index()).map(String::as_str), foul, language))
             }
         }
@@ -102,7 +125,7 @@ impl ViewedGame {
 
     /// The table after each number of moves, as somebody saw it.
     fn scenes(&self, seat: Option<Seat>) -> Vec<Scene> {
-        let Some(seat) = seat else {
+        let Some(seat) = self.only_sight().or(seat) else {
             return (0..=self.plies())
                 .map(|ply| self.open_scene(ply).clone())
                 .collect();
@@ -124,9 +147,9 @@ impl ViewedGame {
     /// One position.
     pub(crate) fn scene(&self, look: ViewedPosition) -> Scene {
         let ply = look.ply.unwrap_or(self.plies()).min(self.plies());
-        match look.seat {
+        match self.only_sight().or(look.seat) {
             None => self.open_scene(ply).clone(),
-            Some(_) => self.scenes(look.seat).swap_remove(ply),
+            seat => self.scenes(seat).swap_remove(ply),
         }
     }
 
@@ -230,7 +253,7 @@ pub(crate) fn show(
                     "按键：← → 前后一步，Home 和 End，空格播放。",
                 ))
             }
-            @if game.kind.has_secrets() && !at.is_empty() {
+            @if game.kind.has_secrets() && !at.is_empty() && game.owner.is_none() {
                 nav.sights aria-label=(language.pick("What a seat knew", "座位所知")) {
                     (language.pick("Seen by: ", "视角："))
                     a href=(to(ply, None)) data-sight="" aria-current=[look.seat.is_none().then_some("true")] {
@@ -332,5 +355,54 @@ pub(crate) fn time(us: u64) -> String {
         0..1_000 => format!("{us} µs"),
         1_000..1_000_000 => format!("{:.1} ms", us as f64 / 1e3),
         _ => format!("{:.2} s", us as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_games::GAMES;
+
+    use super::*;
+    use crate::tests::played_in;
+
+    #[test]
+    fn an_owner_sees_what_the_seat_knew_whatever_is_asked_for() {
+        for kind in GAMES.iter().filter(|kind| kind.has_secrets()) {
+            let record = played_in(*kind, None);
+            let whole = ViewedGame::of(record.clone()).unwrap();
+            for seat in Seat::all(kind.info().seats) {
+                let own = ViewedGame::of_seat(record.clone(), seat).unwrap();
+                let moments = whole.moments.iter().enumerate();
+                let own_moments = moments.filter(|(_, moment)| moment.seat == seat);
+                let mut plies: Vec<usize> = own_moments.map(|(ply, _)| ply).collect();
+                plies.push(whole.plies());
+                assert_eq!(own.plies() + 1, plies.len());
+                for (at, ply) in plies.into_iter().enumerate() {
+                    let look = |ply, seat| ViewedPosition {
+                        ply: Some(ply),
+                        seat,
+                    };
+                    let expected = spoken(
+                        &whole.scene(look(ply, Some(seat))),
+                        whole.names(),
+                        Language::En,
+                    );
+                    for asked in [None, Some(Seat::new(0)), Some(Seat::new(1))] {
+                        let seen = own.scene(look(at, asked));
+                        assert_eq!(spoken(&seen, own.names(), Language::En), expected);
+                    }
+                }
+                let (one, all) = (
+                    own.frames(None, Language::En),
+                    whole.frames(None, Language::En),
+                );
+                assert_ne!(
+                    one.frames[0].spoken, all.frames[0].spoken,
+                    "the hands are open"
+                );
+                let page = show(&own, ViewedPosition::default(), Language::En, "x", "y");
+                assert!(!page.into_string().contains("Seen by"));
+            }
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use arena_contest::{
-    Board, ContestError, ContestRules, EntryOutcome, ExamRules, Fault, Standing, Viewer,
+    Board, ContestError, ContestRules, EntryOutcome, ExamRules, Fault, Refusal, Standing, Viewer,
     read_roster, verdict_words,
 };
 use arena_store::{By, ContestRunKind, Entry, Store};
@@ -680,6 +680,7 @@ impl Submit {
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
         let taken = arena_contest::hand_in(store, contest, person, part, &file, &bytes, opened.now);
         match told(taken.await)? {
+            Err(refused @ Refusal::NoGroup(_)) => usage(format!("{refused}; --group says it")),
             Err(refused) => usage(refused.to_string()),
             Ok(entry) => {
                 let line = format!(

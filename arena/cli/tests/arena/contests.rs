@@ -152,10 +152,7 @@ fn a_contest_from_its_file_to_its_grades_while_the_arena_is_killed() {
     assert!(ann.1.unwrap() >= 10, "{ann:?}");
     assert_eq!(ann.2, 1);
     // It is in no list of tournaments.
-    refused(
-        &site.arena.run("tournament status nobody"),
-        "it has none",
-    );
+    refused(&site.arena.run("tournament status nobody"), "it has none");
 
     // Ann has one counted place left, and Bo still two.
     let again = |person: u32| format!("contest submit cup good.py --person {person} --group 1");

@@ -119,10 +119,10 @@ impl Store {
         self.lock_contest(&mut change, id).await?;
         let mut known = read_contestants(&mut change, id).await?;
         let persons = read_people(&mut change, id).await?;
-        let mut next = persons.last().map_or(1, |last| last.number + 1);
+        let first = persons.last().map_or(1, |last| last.number + 1);
         let mut ids: Vec<Option<String>> = persons.into_iter().map(|one| one.external_id).collect();
         let mut numbers = Vec::new();
-        for new in people {
+        for (next, new) in (first..).zip(people) {
             check(new)?;
             if new.external_id.is_some() && ids.contains(&new.external_id) {
                 return exists("person with the id", new.external_id.as_deref(), "id");
@@ -151,7 +151,6 @@ impl Store {
                 added => added?,
             };
             numbers.push(next);
-            next += 1;
         }
         let what = match people.len() {
             1 => "added 1 person".to_owned(),
@@ -392,35 +391,43 @@ impl Store {
         change.commit().await
     }
 
-    /// Logs a person in: until then, whoever has the secret with this hash is that person. Logins
-    /// that have ended are removed.
+    /// Logs a person in who has shown the token with the hash `by_token`: until then, whoever has the
+    /// secret with the hash `secret_hash` is that person. Logins that have ended are removed. False
+    /// where that token is not the person's any more.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// [`StoreError::Missing`]; the database fails.
     pub async fn log_in(
         &self,
         id: ContestId,
         person: PersonNumber,
+        by_token: &str,
         secret_hash: &str,
         now_unix_ms: i64,
         until_unix_ms: i64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let mut change = self.writing().await?;
+        // Nobody takes the token away meanwhile.
+        self.lock_contest(&mut change, id).await?;
         sqlx::query("DELETE FROM logins WHERE until_ms <= $1")
             .bind(now_unix_ms)
             .execute(&mut *change)
             .await?;
-        sqlx::query(
-            "INSERT INTO logins (secret_hash, contest, person, until_ms) VALUES ($1, $2, $3, $4)",
+        let logged_in = sqlx::query(
+            "INSERT INTO logins (secret_hash, contest, person, until_ms)
+             SELECT $1, contest, number, $2 FROM people
+             WHERE contest = $3 AND number = $4 AND token_hash = $5",
         )
         .bind(secret_hash)
+        .bind(until_unix_ms)
         .bind(id.0)
         .bind(signed(person)?)
-        .bind(until_unix_ms)
+        .bind(by_token)
         .execute(&mut *change)
         .await?;
-        change.commit().await
+        change.commit().await?;
+        Ok(logged_in.rows_affected() > 0)
     }
 
     /// The person who is logged in by the secret with this hash.

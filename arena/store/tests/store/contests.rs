@@ -394,14 +394,17 @@ async fn a_new_token_ends_what_the_old_one_began(home: &Home) {
     let id = of_ann(&store).await.id;
     let (of, ann) = store.person_of_token("hash of Ann").await.unwrap().unwrap();
     assert_eq!((of, ann.number), (id, 1));
-    store.log_in(id, 1, "cookie", 10, 20).await.unwrap();
+    let log_in = async |token| store.log_in(id, 1, token, "cookie", 10, 20).await.unwrap();
+    assert!(log_in("hash of Ann").await);
     let who = async |now| store.person_of_login("cookie", now).await.unwrap();
     assert_eq!(who(19).await.unwrap().1.name.as_deref(), Some("Ann"));
     assert_eq!(who(20).await, None);
     store.set_token(id, 1, Some("another"), BY).await.unwrap();
     assert_eq!(who(11).await, None);
     assert_eq!(store.person_of_token("hash of Ann").await.unwrap(), None);
-    store.log_in(id, 1, "cookie", 10, 20).await.unwrap();
+    assert!(!log_in("hash of Ann").await);
+    assert_eq!(who(11).await, None);
+    assert!(log_in("another").await);
     store.set_token(id, 1, None, BY).await.unwrap();
     assert_eq!(who(11).await, None);
 }

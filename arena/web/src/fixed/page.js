@@ -18,6 +18,14 @@
   });
   setText("address", location.origin + location.pathname);
 
+  // A link that logs in has its token behind the #, which no server and no log sees.
+  const invited = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (invited && byId("login")) {
+    history.replaceState(null, "", location.pathname);
+    byId("token").value = invited;
+    byId("login").requestSubmit();
+  }
+
   // ---- What changes while somebody looks ----
 
   const say = (text) => { setText("said", text); };

@@ -55,6 +55,11 @@ impl GameQuery {
         }
     }
 
+    /// After so many moves.
+    pub(crate) const fn ply(self) -> Option<usize> {
+        self.ply
+    }
+
     /// The position, where the game has the seat.
     pub(crate) fn position(self, record: &Record) -> Result<ViewedPosition, PageError> {
         let seats = record.header.players.seats();

@@ -1,0 +1,368 @@
+//! Contests for programs: JSON, and the grades as CSV.
+
+use std::sync::Arc;
+
+use arena_contest::{Board, Fault, Phase, Viewer, verdict_words};
+use arena_events::exam::ExamVerdict;
+use arena_store::Entry;
+use axum::{
+    Json, Router,
+    body::Bytes,
+    extract::{DefaultBodyLimit, Path, Query, State},
+    http::{StatusCode, header::CONTENT_TYPE},
+    middleware,
+    response::{IntoResponse as _, Response},
+    routing::get,
+};
+use referee_core::Words;
+use referee_games::game_name;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    LARGEST_BODY,
+    handlers::{SentFile, listed, read_group, take, unkept},
+    visit::{Visit, Visitor},
+};
+use crate::{
+    api::{ApiAnswer, Endpoint, JSON, TEXT, schema_of},
+    error::PageError,
+    site::{OfSite, Site},
+};
+
+/// A contest.
+#[derive(Serialize, JsonSchema)]
+struct ContestInfo {
+    /// Its name.
+    contest: String,
+    /// Its name for people.
+    title: String,
+    /// The game's name.
+    game: String,
+    /// Its phase.
+    phase: Phase,
+    /// The time zone in which people read its times.
+    zone: String,
+    /// From when on entries are taken, in milliseconds since 1970.
+    opens_unix_ms: i64,
+    /// From when on the board stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    freezes_unix_ms: Option<i64>,
+    /// From when on entries are late.
+    closes_unix_ms: i64,
+    /// What the caller is in it: `organiser`, `contestant` or `guest`. Absent for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    /// The hash of the root that the deals of the final follow from.
+    final_commitment: String,
+    /// This root, once the contest is published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    final_root: Option<String>,
+}
+
+/// An entry of a contest. What came of it is absent as long as it is not told.
+#[derive(Serialize, JsonSchema)]
+struct ContestEntry {
+    /// Its number within the contest.
+    entry: u64,
+    /// The contestant's number.
+    contestant: u64,
+    /// The contestant's name; organisers see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The group of the exam that it is for. Absent where there are no groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<u32>,
+    /// The name of the file.
+    file: String,
+    /// The SHA-256 of the file.
+    hash: String,
+    /// When it was handed in, in milliseconds since 1970.
+    received_unix_ms: i64,
+    /// False if it came after the deadline.
+    official: bool,
+    /// True if it takes one of the places that count.
+    counted: bool,
+    /// `received`, `building`, `playing`, `judged` or `failed`.
+    state: &'static str,
+    /// How many entries come before it. Absent once it is judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ahead: Option<usize>,
+    /// Its points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<i64>,
+    /// The cases that were passed, and how many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed: Option<[u32; 2]>,
+    /// Why it has no points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<Fault>,
+    /// What its build has printed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    log: String,
+    /// The games of its exam.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    games: Vec<ContestGame>,
+}
+
+/// A game of an exam.
+#[derive(Serialize, JsonSchema)]
+struct ContestGame {
+    /// Its number within the entry, from 1.
+    game: usize,
+    /// The group or case that it belongs to.
+    part: u32,
+    /// The opponent.
+    opponent: String,
+    /// The seat of the entry, from 0.
+    seat: u8,
+    /// How it ended for the entry.
+    verdict: ExamVerdict,
+    /// The same in words.
+    words: &'static str,
+    /// Its points.
+    points: i64,
+    /// How many moves were made.
+    plies: u32,
+    /// What the entry did wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foul: Option<String>,
+}
+
+pub(crate) static ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        path: "/contests",
+        summary: Words::of(
+            "Contests that are published, and those that the caller belongs to",
+            "已公布的竞赛，以及你参加的竞赛",
+        ),
+        query: &[],
+        schema: schema_of::<Vec<ContestInfo>>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/contests/{contest}",
+        summary: Words::of("One contest", "一个竞赛"),
+        query: &[],
+        schema: schema_of::<ContestInfo>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/contests/{contest}/board",
+        summary: Words::of("Its board, as the caller may see it", "排行榜"),
+        query: &[],
+        schema: schema_of::<Board>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/contests/{contest}/entries",
+        summary: Words::of(
+            "The caller's entries, for organisers all; POST hands one in",
+            "你的提交，组织者可见全部；也可在此提交",
+        ),
+        query: &[],
+        schema: schema_of::<Vec<ContestEntry>>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/contests/{contest}/entries/{entry}",
+        summary: Words::of(
+            "One entry: its build, its games, its points",
+            "一次提交：构建、对局、得分",
+        ),
+        query: &[],
+        schema: schema_of::<ContestEntry>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/contests/{contest}/grades.csv",
+        summary: Words::of("The grades, for organisers", "成绩表，仅限组织者"),
+        query: &[],
+        schema: TEXT,
+        media: "text/csv",
+    },
+];
+
+/// How something is handed in, for the description of the API.
+pub(crate) fn describe_upload(generator: &mut SchemaGenerator) -> Value {
+    let parameter = |name, within, what| {
+        json!({
+            "name": name, "in": within, "description": what, "required": name != "group",
+            "schema": { "type": "string" },
+        })
+    };
+    let entry = schema_of::<ContestEntry>(generator);
+    json!({
+        "summary": "Hands in an entry: a zip or tar of sources, or one source file",
+        "operationId": "hand_in",
+        "security": [{ "token": [] }],
+        "parameters": [
+            parameter("contest", "path", "its name"),
+            parameter("file", "query", "the name of the file, as in bot.zip"),
+            parameter("group", "query", "the group of the exam, where it has groups"),
+        ],
+        "requestBody": {
+            "required": true,
+            "content": { "application/octet-stream": {} },
+        },
+        "responses": {
+            "201": {
+                "description": "It is taken",
+                "content": { JSON: { "schema": entry } },
+            },
+            "401": { "description": "The token is missing or wrong" },
+            "422": { "description": "The rules do not allow it now" },
+        },
+    })
+}
+
+pub(crate) fn routes() -> Router<Arc<Site>> {
+    Router::new()
+        .route("/contests", get(list))
+        .route("/contests/{contest}", get(contest))
+        .route("/contests/{contest}/board", get(board))
+        .route("/contests/{contest}/entries", get(entries).post(submit))
+        .route("/contests/{contest}/entries/{entry}", get(entry))
+        .route("/contests/{contest}/grades.csv", get(grades))
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(middleware::map_response(unkept))
+}
+
+async fn list(visitor: Visitor, State(site): OfSite) -> ApiAnswer<Vec<ContestInfo>> {
+    let visits = listed(&site, &visitor).await?;
+    Ok(Json(visits.iter().map(info).collect()))
+}
+
+fn info(visit: &Visit) -> ContestInfo {
+    let standing = &visit.standing;
+    let (contest, rules) = (&standing.contest, &standing.rules);
+    let is_published = standing.phase == Phase::Published;
+    ContestInfo {
+        contest: contest.name.clone(),
+        title: rules.title.clone(),
+        game: game_name(&rules.game),
+        phase: standing.phase,
+        zone: rules.zone.clone(),
+        opens_unix_ms: rules.opens_unix_ms,
+        freezes_unix_ms: rules.freezes_unix_ms,
+        closes_unix_ms: rules.closes_unix_ms,
+        role: visit.person().map(|person| person.role.word()),
+        final_commitment: contest.final_root.commitment(),
+        final_root: is_published.then(|| contest.final_root.reveal()),
+    }
+}
+
+async fn contest(
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> ApiAnswer<ContestInfo> {
+    Ok(Json(info(&visitor.visit(&site, &name).await?)))
+}
+
+async fn board(
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> ApiAnswer<Board> {
+    let visit = visitor.visit(&site, &name).await?;
+    Ok(Json(visit.standing.board(visit.viewer)))
+}
+
+async fn entries(
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> ApiAnswer<Vec<ContestEntry>> {
+    let visit = visitor.visit(&site, &name).await?;
+    visitor.login()?;
+    Ok(Json(visit.entries().map(|one| told(&visit, one)).collect()))
+}
+
+async fn entry(
+    visitor: Visitor,
+    State(site): OfSite,
+    Path((name, number)): Path<(String, u64)>,
+) -> ApiAnswer<ContestEntry> {
+    let visit = visitor.visit(&site, &name).await?;
+    visitor.login()?;
+    Ok(Json(told(&visit, visit.entry(number)?)))
+}
+
+/// An entry, as far as whoever may see it may see what came of it.
+fn told(visit: &Visit, entry: &Entry) -> ContestEntry {
+    let standing = &visit.standing;
+    let outcome = standing.outcome(entry, visit.viewer).unwrap_or_default();
+    let names = standing.board(visit.viewer).rows;
+    let games = (1..).zip(outcome.games).map(|(number, game)| ContestGame {
+        game: number,
+        part: game.part,
+        opponent: game.opponent,
+        seat: game.seat,
+        verdict: game.verdict,
+        words: verdict_words(game.verdict),
+        points: game.points,
+        plies: game.plies,
+        foul: game.foul,
+    });
+    ContestEntry {
+        entry: entry.number,
+        contestant: entry.contestant,
+        name: (visit.viewer == Viewer::Organiser).then(|| visit.name_of(&names, entry.contestant)),
+        group: (entry.part > 0).then_some(entry.part),
+        file: entry.file.clone(),
+        hash: entry.hash.clone(),
+        received_unix_ms: entry.received_unix_ms,
+        official: entry.place.official,
+        counted: entry.place.counted,
+        state: entry.state.word(),
+        ahead: (!entry.state.is_final()).then(|| standing.ahead(entry)),
+        score: entry.score.filter(|_| visit.is_told(entry)),
+        passed: outcome.passed.map(|(passed, of)| [passed, of]),
+        fault: outcome.fault,
+        log: outcome.log,
+        games: games.collect(),
+    }
+}
+
+#[derive(Deserialize)]
+struct UploadQuery {
+    #[serde(default)]
+    group: String,
+    #[serde(default)]
+    file: String,
+}
+
+async fn submit(
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+    Query(asked): Query<UploadQuery>,
+    bytes: Bytes,
+) -> Result<Response, PageError> {
+    let visit = visitor.visit(&site, &name).await?;
+    let sent = SentFile {
+        group: read_group(&asked.group)?,
+        file: asked.file,
+        bytes,
+    };
+    let number = take(&site, &visit, &sent).await?.number;
+    // With its place in the queue.
+    let visit = visitor.visit(&site, &name).await?;
+    let entry = told(&visit, visit.entry(number)?);
+    Ok((StatusCode::CREATED, Json(entry)).into_response())
+}
+
+async fn grades(
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> Result<Response, PageError> {
+    let visit = visitor.visit(&site, &name).await?;
+    visitor.login()?;
+    visit.must_organise()?;
+    let standing = &visit.standing;
+    let grades = standing.board(visit.viewer).grades(&standing.people);
+    Ok(([(CONTENT_TYPE, "text/csv; charset=utf-8")], grades).into_response())
+}

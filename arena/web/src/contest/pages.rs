@@ -1,0 +1,509 @@
+//! The pages of a contest.
+
+use arena_contest::{Board, EntryOutcome, ExamRules, Phase, Viewer};
+use arena_store::{Entry, Role};
+use maud::{Markup, html};
+use referee_core::printable;
+
+use super::{handlers::game_title, visit::Visit, words};
+use crate::{
+    language::Language,
+    layout::part,
+    viewer::{self, ViewedGame, ViewedPosition},
+};
+
+/// The address of a contest, or of something of it.
+fn at(visit: &Visit, rest: &str) -> String {
+    format!("contest/{}{rest}", part(&visit.standing.contest.name))
+}
+
+/// Why there is nothing to see, and how to log in.
+pub(super) fn refused(contest: &str, told: &str, language: Language) -> Markup {
+    html! {
+        h1 { (language.pick("Not seen", "无法查看")) }
+        p { (told) }
+        p { a.button href=(format!("contest/{}/login", part(contest))) { (language.pick("Log in", "登录")) } }
+    }
+}
+
+pub(super) fn login(contest: &str, wrong: Option<&str>, language: Language) -> Markup {
+    html! {
+        h1 { (language.pick("Log in", "登录")) }
+        p { (language.pick(
+            "The organisers have given you a token, or a link with it.",
+            "组织者已把令牌，或带有令牌的链接发给你。",
+        )) }
+        @if let Some(wrong) = wrong { p.warning role="alert" { (wrong) } }
+        form.settings #login method="post" action=(format!("contest/{}/login", part(contest))) {
+            label {
+                span { (language.pick("Token", "令牌")) }
+                input #token name="token" type="password" required autocomplete="off" spellcheck="false";
+            }
+            button type="submit" { (language.pick("Log in", "登录")) }
+        }
+    }
+}
+
+pub(super) fn list(visits: &[Visit], language: Language) -> Markup {
+    html! {
+        h1 { (language.pick("Contests", "竞赛")) }
+        @if visits.is_empty() {
+            p { (language.pick(
+                "None is public. To see yours, log in by the link that its organisers have sent you.",
+                "没有公开的竞赛。请用组织者发给你的链接登录。",
+            )) }
+        } @else {
+            div.scrolls tabindex="0" role="region" aria-label=(language.pick("Contests", "竞赛")) { table {
+                thead { tr {
+                    th scope="col" { (language.pick("name", "名称")) }
+                    th scope="col" { (language.pick("game", "游戏")) }
+                    th scope="col" { (language.pick("phase", "阶段")) }
+                    th scope="col" { (language.pick("closes", "截止")) }
+                } }
+                tbody { @for visit in visits {
+                    @let standing = &visit.standing;
+                    tr {
+                        th scope="row" { a href=(at(visit, "")) { (standing.rules.title) } }
+                        td { (game_title(standing, language)) }
+                        td { (words::phase(standing.phase, language)) }
+                        td { (time(visit, standing.rules.closes_unix_ms)) }
+                    }
+                } }
+            } }
+        }
+    }
+}
+
+/// A time in the contest's zone, whose name is no word of the page.
+fn time(visit: &Visit, unix_ms: i64) -> Markup {
+    let shown = visit.standing.rules.shown(unix_ms);
+    let (time, zone) = shown.rsplit_once(' ').unwrap_or((&shown, ""));
+    html! { (time) " " span lang="en" { (zone) } }
+}
+
+/// The heading of each page, and the ways to the others.
+fn head(visit: &Visit, title: &str, language: Language) -> Markup {
+    html! {
+        h1 { (title) }
+        nav.sights aria-label=(language.pick("Contest", "竞赛")) {
+            a href=(at(visit, "")) { (visit.standing.rules.title) }
+            @match visit.viewer {
+                Viewer::Contestant(_) => { " · " a href=(at(visit, "/mine")) { (language.pick("Your entries", "我的提交")) } }
+                Viewer::Organiser => { " · " a href=(at(visit, "/admin")) { (language.pick("Organisers", "组织")) } }
+                Viewer::Other => {}
+            }
+        }
+        @if let Some(person) = visit.person() {
+            form.acts method="post" action=(at(visit, "/logout")) {
+                span {
+                    (person.name.as_deref().unwrap_or_default())
+                    " (" (words::role(person.role, language)) ")"
+                }
+                button type="submit" { (language.pick("Log out", "退出")) }
+            }
+        } @else {
+            p { a href=(at(visit, "/login")) { (language.pick("Log in", "登录")) } }
+        }
+    }
+}
+
+pub(super) fn contest(visit: &Visit, language: Language) -> Markup {
+    let standing = &visit.standing;
+    let rules = &standing.rules;
+    let mut times = vec![(language.pick("opens", "开始"), rules.opens_unix_ms)];
+    times.extend(
+        rules
+            .freezes_unix_ms
+            .map(|at| (language.pick("freezes", "封榜"), at)),
+    );
+    times.push((language.pick("closes", "截止"), rules.closes_unix_ms));
+    html! {
+        (head(visit, &rules.title, language))
+        table { tbody {
+            tr {
+                th scope="row" { (language.pick("game", "游戏")) }
+                td { a href=(format!("rules/{}", rules.game)) { (game_title(standing, language)) } }
+            }
+            tr {
+                th scope="row" { (language.pick("phase", "阶段")) }
+                td { (words::phase(standing.phase, language)) }
+            }
+            @for (what, at) in times {
+                tr { th scope="row" { (what) } td { (time(visit, at)) } }
+            }
+        } }
+        section {
+            h2 { (language.pick("Board", "排行榜")) }
+            (board(visit, &standing.board(visit.viewer), language))
+        }
+        section {
+            h2 { (language.pick("Rules", "规则")) }
+            ul { @for rule in words::rules(rules, language) { li { (rule) } } }
+            @if rules.r#final.is_some() { (root(visit, language)) }
+        }
+    }
+}
+
+/// What the root of the final was promised to be, and when all is told the root.
+fn root(visit: &Visit, language: Language) -> Markup {
+    let standing = &visit.standing;
+    let root = &standing.contest.final_root;
+    html! {
+        p.invite {
+            (language.pick(
+                "The deals of the final follow from a root with this SHA-256: ",
+                "决赛牌局由一个根种子决定，它的哈希值是：",
+            ))
+            code { (root.commitment()) }
+        }
+        @if standing.phase == Phase::Published {
+            p.invite { (language.pick("The root: ", "根种子：")) code { (root.reveal()) } }
+        }
+    }
+}
+
+fn board(visit: &Visit, board: &Board, language: Language) -> Markup {
+    let points = |points: Option<i64>| points.map_or_else(String::new, |n| n.to_string());
+    html! {
+        @if let Some(frozen) = board.frozen_unix_ms {
+            p.warning {
+                (language.pick("The board is as it was at ", "排行榜已封榜，停留在 ")) (time(visit, frozen))
+                (language.pick(
+                    ". What was handed in later is shown when the contest is published.",
+                    "。之后的提交在竞赛公布时显示。",
+                ))
+            }
+        }
+        @if board.rows.is_empty() {
+            p { (language.pick("Nobody takes part yet.", "还没有选手。")) }
+        } @else {
+            div.scrolls tabindex="0" role="region" aria-label=(language.pick("Board", "排行榜")) { table {
+                thead { tr {
+                    th.number scope="col" { (language.pick("rank", "名次")) }
+                    th scope="col" { (language.pick("contestant", "选手")) }
+                    @for one in &board.parts { th.number scope="col" { (words::part(*one, language)) } }
+                    @if let Some(round) = board.round { th.number scope="col" { @match round {
+                        0 => (language.pick("final, %", "决赛 %")),
+                        round => { (language.pick("round ", "第 ")) (round) (language.pick(", %", " 轮 %")) }
+                    } } }
+                    th.number scope="col" { (language.pick("total", "总分")) }
+                    th.number scope="col" { (language.pick("entries", "提交数")) }
+                } }
+                tbody { @for row in &board.rows {
+                    tr.own[row.own] {
+                        td.number { @match row.rank {
+                            Some(rank) => (rank),
+                            None => (language.pick("out", "取消资格")),
+                        } }
+                        th scope="row" {
+                            span lang="" { (row.name) }
+                            @if row.own { " (" (language.pick("you", "你")) ")" }
+                            @if let Some(why) = row.disqualified.as_ref().filter(|why| *why != "out") {
+                                " " span.foul lang="" { (why) }
+                            }
+                        }
+                        @for (at, one) in row.points.iter().enumerate() {
+                            td.number { @match row.entries.get(at).copied().flatten() {
+                                Some(entry) => a href=(self::at(visit, &format!("/entries/{entry}"))) { (points(*one)) },
+                                None => (points(*one)),
+                            } }
+                        }
+                        @if board.round.is_some() {
+                            td.number { @if let Some(percent) = row.percent { (format!("{percent:.1}")) } }
+                        }
+                        td.number { (row.total) }
+                        td.number { (row.handed_in) }
+                    }
+                } }
+            } }
+        }
+    }
+}
+
+pub(super) fn mine(
+    visit: &Visit,
+    refused: Option<&str>,
+    entries: &Markup,
+    language: Language,
+) -> Markup {
+    let standing = &visit.standing;
+    let groups = match standing.rules.exam {
+        ExamRules::Groups { groups } => groups,
+        ExamRules::Cases(_) | ExamRules::None {} => 0,
+    };
+    html! {
+        (head(visit, language.pick("Your entries", "我的提交"), language))
+        @if let Some(refused) = refused { p.warning role="alert" { (refused) } }
+        section {
+            h2 { (language.pick("Hand in", "提交")) }
+            @if standing.phase == Phase::Published {
+                p { (language.pick("The contest is over.", "竞赛已结束。")) }
+            } @else {
+                @if standing.phase == Phase::Closed {
+                    p.warning { (language.pick(
+                        "The deadline is over: what is handed in now counts only for those who have \
+                         more time.",
+                        "已过截止时间：只有获准延期的选手，提交才计入成绩。",
+                    )) }
+                }
+                form.settings method="post" enctype="multipart/form-data" action=(at(visit, "/mine")) {
+                    label {
+                        span { (language.pick(
+                            "A zip or tar of sources, or one source file",
+                            "源代码的压缩包，或单个源文件",
+                        )) }
+                        input name="file" type="file" required;
+                    }
+                    @if groups > 0 {
+                        label {
+                            span { (language.pick("Group", "组")) }
+                            select name="group" { @for group in 1..=groups { option value=(group) { (group) } } }
+                        }
+                    }
+                    button type="submit" { (language.pick("Hand in", "提交")) }
+                }
+            }
+        }
+        (entries)
+    }
+}
+
+/// What a contestant has handed in, and how much is left.
+pub(super) fn entries(visit: &Visit, language: Language) -> Markup {
+    let own: Vec<Entry> = visit.entries().cloned().collect();
+    let (counted, all) = visit.standing.rules.left(&own);
+    html! {
+        section {
+            h2 { (language.pick("Entries", "提交记录")) }
+            p {
+                (counted) (language.pick(" more may count; ", " 次可计入成绩；"))
+                (all) (language.pick(" more are taken in all.", " 次可提交。"))
+            }
+            @if !own.is_empty() { (entry_table(visit, own.iter().rev(), None, language)) }
+        }
+    }
+}
+
+fn entry_table<'a>(
+    visit: &Visit,
+    entries: impl Iterator<Item = &'a Entry>,
+    board: Option<&Board>,
+    language: Language,
+) -> Markup {
+    html! {
+        div.scrolls tabindex="0" role="region" aria-label=(language.pick("Entries", "提交记录")) { table {
+            thead { tr {
+                th.number scope="col" { (language.pick("entry", "编号")) }
+                @if board.is_some() { th scope="col" { (language.pick("contestant", "选手")) } }
+                th.number scope="col" { (language.pick("group", "组")) }
+                th scope="col" { (language.pick("file", "文件")) }
+                th scope="col" { (language.pick("handed in", "提交时间")) }
+                th scope="col" { (language.pick("counts", "计分")) }
+                th scope="col" { (language.pick("state", "状态")) }
+                th scope="col" { (language.pick("result", "结果")) }
+            } }
+            tbody { @for entry in entries { tr {
+                th.number scope="row" {
+                    a href=(at(visit, &format!("/entries/{}", entry.number))) { (entry.number) }
+                }
+                @if let Some(board) = board {
+                    td { span lang="" { (visit.name_of(&board.rows, entry.contestant)) } }
+                }
+                td.number { @if entry.part > 0 { (entry.part) } }
+                td { code { (printable(&entry.file)) } }
+                td { (time(visit, entry.received_unix_ms)) }
+                td { (counts(entry, language)) }
+                td { (state(visit, entry, language)) }
+                td { (result(visit, entry, language)) }
+            } } }
+        } }
+    }
+}
+
+const fn counts(entry: &Entry, language: Language) -> &'static str {
+    match (entry.place.official, entry.place.counted) {
+        (false, _) => language.pick("late", "迟交"),
+        (true, true) => language.pick("yes", "是"),
+        (true, false) => language.pick("no", "否"),
+    }
+}
+
+/// The state of an entry, and its place in the queue.
+fn state(visit: &Visit, entry: &Entry, language: Language) -> Markup {
+    html! {
+        (words::state(entry.state, language))
+        @if !entry.state.is_final() {
+            @match visit.standing.ahead(entry) {
+                0 => (language.pick(", next", "，即将处理")),
+                ahead => (format!("{}{ahead}", language.pick(", before it: ", "，前面还有："))),
+            }
+        }
+    }
+}
+
+/// What came of an entry, in few words.
+fn result(visit: &Visit, entry: &Entry, language: Language) -> Markup {
+    let told = visit.is_told(entry);
+    let outcome = visit
+        .standing
+        .outcome(entry, visit.viewer)
+        .unwrap_or_default();
+    html! {
+        @if let Some(fault) = &outcome.fault {
+            span.foul { span lang="en" { (printable(&fault.verdict)) } }
+        } @else if !told {
+            (language.pick("told when the contest is published", "竞赛公布时显示"))
+        } @else if let Some(score) = entry.score {
+            (score) (language.pick(" points", " 分"))
+            @if let Some((passed, of)) = outcome.passed {
+                (language.pick(", cases passed: ", "，通过：")) (passed) " / " (of)
+            }
+        }
+    }
+}
+
+/// What stands around an entry.
+pub(super) fn entry_around(
+    visit: &Visit,
+    number: u64,
+    entry: &Markup,
+    language: Language,
+) -> Markup {
+    let title = format!("{} {number}", language.pick("Entry", "提交"));
+    html! {
+        (head(visit, &title, language))
+        (entry)
+    }
+}
+
+/// An entry: what came of it, and why.
+pub(super) fn entry(visit: &Visit, entry: &Entry, language: Language) -> Markup {
+    let outcome = visit
+        .standing
+        .outcome(entry, visit.viewer)
+        .unwrap_or_default();
+    let EntryOutcome {
+        log, fault, games, ..
+    } = &outcome;
+    html! {
+        p.result {
+            (state(visit, entry, language)) " · " (result(visit, entry, language))
+        }
+        p {
+            code { (printable(&entry.file)) } " · " (time(visit, entry.received_unix_ms)) " · "
+            (language.pick("counts: ", "计分：")) (counts(entry, language))
+            @if entry.part > 0 { " · " (words::part(entry.part, language)) }
+        }
+        @if let Some(fault) = fault { p.evidence { span lang="en" { (printable(&fault.words)) } } }
+        @if !games.is_empty() {
+            section {
+                h2 { (language.pick("Games", "对局")) }
+                div.scrolls tabindex="0" role="region" aria-label=(language.pick("Games", "对局")) { table {
+                    thead { tr {
+                        th.number scope="col" { (language.pick("game", "局")) }
+                        th.number scope="col" { (language.pick("part", "部分")) }
+                        th scope="col" { (language.pick("opponent", "对手")) }
+                        th.number scope="col" { (language.pick("seat", "座位")) }
+                        th scope="col" { (language.pick("verdict", "结果")) }
+                        th.number scope="col" { (language.pick("points", "得分")) }
+                        th.number scope="col" { (language.pick("moves", "步数")) }
+                        th scope="col" { (language.pick("why", "原因")) }
+                    } }
+                    tbody { @for (number, game) in (1..).zip(games) { tr {
+                        th.number scope="row" {
+                            a href=(at(visit, &format!("/entries/{}/games/{number}", entry.number))) { (number) }
+                        }
+                        td.number { (game.part) }
+                        td { span lang="en" { (game.opponent) } }
+                        td.number { (game.seat) }
+                        td { (words::verdict(game.verdict, language)) }
+                        td.number { (game.points) }
+                        td.number { (game.plies) }
+                        td { @if let Some(foul) = &game.foul { span lang="en" { (printable(foul)) } } }
+                    } } }
+                } }
+            }
+        }
+        @if !log.is_empty() {
+            section {
+                h2 { (language.pick("Build", "构建")) }
+                pre tabindex="0" lang="en" { @for line in log.lines() { (printable(line)) "\n" } }
+            }
+        }
+    }
+}
+
+/// A game of an entry.
+pub(super) fn game(
+    game: &ViewedGame,
+    ply: Option<usize>,
+    of: &str,
+    number: usize,
+    language: Language,
+) -> Markup {
+    let at = format!("{of}/games/{number}");
+    let look = ViewedPosition { ply, seat: None };
+    html! {
+        h1 { (game.names().join(" – ")) }
+        p {
+            a href=(of) { (language.pick("The entry", "返回提交")) } " · "
+            a href=(format!("rules/{}", game.kind.info().name)) { (game.kind.info().title_in(language)) }
+        }
+        p.result { (game.result(language)) }
+        (game.fouls(language))
+        div.watching {
+            (viewer::show(game, look, language, &at, &format!("{at}/frames")))
+        }
+    }
+}
+
+pub(super) fn admin(visit: &Visit, queue: &Markup, language: Language) -> Markup {
+    let standing = &visit.standing;
+    let board_now = standing.board(visit.viewer);
+    let people = |role: Role| {
+        standing
+            .people
+            .iter()
+            .filter(|one| one.role == role)
+            .count()
+    };
+    let csv = format!(
+        "api/v1/contests/{}/grades.csv",
+        part(&standing.contest.name)
+    );
+    html! {
+        (head(visit, language.pick("Organisers", "组织"), language))
+        p {
+            (words::phase(standing.phase, language))
+            @for role in Role::ALL { " · " (words::role(role, language)) ": " (people(role)) }
+            " · " a href=(csv) download { (language.pick("Grades as CSV", "成绩表")) }
+        }
+        (queue)
+        section {
+            h2 { (language.pick("Board with names, as it is now", "实名排行榜（实时）")) }
+            (board(visit, &board_now, language))
+        }
+    }
+}
+
+/// What is to be done, and all entries.
+pub(super) fn queue(visit: &Visit, language: Language) -> Markup {
+    let standing = &visit.standing;
+    let board = standing.board(visit.viewer);
+    let open: Vec<&Entry> = visit
+        .entries()
+        .filter(|one| !one.state.is_final())
+        .collect();
+    html! {
+        section {
+            h2 { (language.pick("Queue", "队列")) ": " (open.len()) }
+            @if !open.is_empty() { (entry_table(visit, open.into_iter(), Some(&board), language)) }
+        }
+        section {
+            h2 { (language.pick("Entries", "提交记录")) ": " (standing.entries.len()) }
+            @if !standing.entries.is_empty() {
+                (entry_table(visit, visit.entries().rev(), Some(&board), language))
+            }
+        }
+    }
+}

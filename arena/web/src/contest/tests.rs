@@ -1,0 +1,639 @@
+//! What a contest shows to whom, in a table of every address, and how people log in and hand in.
+
+use std::time::Duration;
+
+use arena_contest::{ContestRules, EntryOutcome, Fault, PlayedGame, Standing, read_roster};
+use arena_events::exam::ExamVerdict;
+use arena_store::{By, Contest, NewEntry, Place, Store};
+use axum::{
+    body::{Body, Bytes},
+    http::{
+        Request, StatusCode,
+        header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION, ORIGIN, SET_COOKIE, WWW_AUTHENTICATE},
+    },
+};
+use futures_util::StreamExt as _;
+
+use super::attempts::MOST;
+use crate::tests::{
+    Browser, Page, addresses, is_name_or_notation, latin_words, resolved, text, without_english,
+};
+
+const BY: By<'static> = By {
+    who: "test",
+    at_unix_ms: 0,
+};
+const HOUR: i64 = 3_600_000;
+/// Those who are of the contest, in this order; then one of another contest, and one whose token was
+/// taken away.
+const PEOPLE: &str = "name,pseudonym,id,role\nOlga Orr,,90001,organiser\nGus Gale,,90002,guest\n\
+    Ann Lee,otter,90003,contestant\nBea Ray,heron,90004,contestant\nRex Roe,raven,90005,contestant\n";
+
+/// A page with two contests, and those who call.
+struct Contested {
+    page: Page,
+    contest: Contest,
+    nobody: Browser,
+    organiser: Browser,
+    guest: Browser,
+    ann: Browser,
+    bea: Browser,
+    other: Browser,
+    revoked: Browser,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Open,
+    Frozen,
+    Published,
+}
+
+/// Rules whose deadline is to come, and whose board was frozen an hour ago or will be.
+fn rules(shown: Shown, now: i64) -> ContestRules {
+    let text = "title = \"春\"\ngame = \"connect-four\"\nopens = 2027-03-01T00:00:00\n\
+        closes = 2027-03-02T00:00:00\n[exam]\ngroups = 2\n[final]\n[limits]\nupload_kb = 64\n";
+    let mut rules = ContestRules::parse(text, "spring").unwrap().1;
+    rules.opens_unix_ms = now - 5 * HOUR;
+    rules.closes_unix_ms = now + HOUR;
+    rules.freezes_unix_ms = Some(match shown {
+        Shown::Open => now + HOUR / 2,
+        Shown::Frozen | Shown::Published => now - HOUR,
+    });
+    rules
+}
+
+async fn people(store: &Store, contest: &Contest) -> Vec<Browser> {
+    let roster = read_roster(PEOPLE).unwrap();
+    let people: Vec<_> = roster.iter().map(|one| one.person.clone()).collect();
+    store.add_people(contest.id, &people, BY).await.unwrap();
+    let tokens = roster.iter().map(|one| one.token.reveal().to_owned());
+    let browsers = tokens.map(|token| Browser {
+        token: Some(token),
+        ..Browser::at("192.0.2.1")
+    });
+    browsers.collect()
+}
+
+/// An entry of the contestant with this number, that is judged.
+async fn judged(
+    store: &Store,
+    contest: &Contest,
+    contestant: u64,
+    at: i64,
+    outcome: &EntryOutcome,
+    score: Option<i64>,
+) {
+    let new = NewEntry {
+        person: contestant + 2,
+        contestant,
+        part: 1,
+        file: "bot.zip",
+        bytes: b"x",
+        hash: "00",
+        received_unix_ms: at,
+    };
+    let place = Place {
+        official: true,
+        counted: true,
+    };
+    let entry = store.hand_in(contest.id, &new, |_, _| Ok::<_, ()>(place));
+    let entry = entry.await.unwrap().unwrap();
+    let taken = store.take_entry(contest.id, entry.number, 0).await;
+    let taken = taken.unwrap().unwrap();
+    let told = serde_json::to_value(outcome).unwrap();
+    let ended = store.end_entry(contest.id, &taken, &told, score);
+    assert!(ended.await.unwrap());
+}
+
+fn game(foul: Option<&str>, points: i64) -> PlayedGame {
+    PlayedGame {
+        tournament: "cup".to_owned(),
+        group: 0,
+        seating: u32::from(foul.is_some()),
+        part: 1,
+        opponent: "ladder-1".to_owned(),
+        seat: 0,
+        verdict: match foul {
+            Some(_) => ExamVerdict::RuntimeError,
+            None => ExamVerdict::Win,
+        },
+        points,
+        plies: 60,
+        foul: foul.map(str::to_owned),
+    }
+}
+
+impl Contested {
+    async fn new(shown: Shown) -> Self {
+        let page = Page::with_games().await;
+        let store = &page.site.store;
+        let now = page.site.contests().unwrap().clock.unix_ms();
+        let rules = rules(shown, now);
+        let contest = Standing::create(store, "spring", &rules, BY).await.unwrap();
+        let other = ContestRules {
+            title: "秋".to_owned(),
+            ..rules.clone()
+        };
+        let other = Standing::create(store, "autumn", &other, BY).await.unwrap();
+        let all = people(store, &contest).await;
+        let others = people(store, &other).await;
+        store.set_token(contest.id, 5, None, BY).await.unwrap();
+        let outcome = |log: &str, games: Vec<PlayedGame>| EntryOutcome {
+            log: log.to_owned(),
+            games,
+            ..EntryOutcome::default()
+        };
+        // Ann before and after the board is frozen, Bea before.
+        let first = outcome("ANN-LOG-1", vec![game(None, 3031)]);
+        judged(store, &contest, 1, now - 3 * HOUR, &first, Some(3031)).await;
+        let second = outcome("ANN-LOG-2", vec![game(Some("ANN-FOUL-2"), 7077)]);
+        judged(store, &contest, 1, now - HOUR / 2, &second, Some(7077)).await;
+        let third = EntryOutcome {
+            fault: Some(Fault {
+                verdict: "Compile Error".to_owned(),
+                words: "BEA-FAULT".to_owned(),
+            }),
+            ..outcome("BEA-LOG", Vec::new())
+        };
+        judged(store, &contest, 2, now - 2 * HOUR, &third, None).await;
+        if shown == Shown::Published {
+            store.publish_contest(contest.id, BY).await.unwrap();
+        }
+        let [organiser, guest, ann, bea, revoked] = all.try_into().unwrap();
+        Self {
+            nobody: Browser::at("192.0.2.1"),
+            other: others[2].clone(),
+            page,
+            contest,
+            organiser,
+            guest,
+            ann,
+            bea,
+            revoked,
+        }
+    }
+
+    /// Asks, and where something is followed for what it is now.
+    async fn get(&self, who: &Browser, path: &str) -> (StatusCode, String) {
+        let mut request = Request::get(path);
+        if path.ends_with("/events") {
+            request = request.header("accept", "application/json");
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let answer = self.page.send(who, request).await;
+        (answer.status(), text(answer).await)
+    }
+
+    async fn hand_in(&self, who: &Browser, path: &str, body: Body) -> (StatusCode, String) {
+        let request = Request::post(path).body(body).unwrap();
+        let answer = self.page.send(who, request).await;
+        (answer.status(), text(answer).await)
+    }
+}
+
+/// The table of docs/security.md: the addresses, and how nobody, a guest, the contestant whose entry it
+/// is, another one, an organiser, a contestant of another contest, and one whose token was taken away
+/// are answered, before the contest is published and after that.
+fn matrix() -> Vec<(&'static str, Vec<[u16; 2]>)> {
+    let text = include_str!("../../../../docs/security.md");
+    let (_, section) = text.split_once("\n## Contests\n").unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| `/"));
+    let rows = rows.flat_map(|line| {
+        let mut cells = line.trim_matches('|').split('|').map(str::trim);
+        let addresses = cells.next().unwrap().split('`').skip(1).step_by(2);
+        let answers = cells.map(|cell| {
+            let (before, after) = cell.split_once('/').unwrap_or((cell, cell));
+            [before, after].map(|status| status.parse().unwrap())
+        });
+        let answers: Vec<[u16; 2]> = answers.collect();
+        addresses.map(move |address| (address, answers.clone()))
+    });
+    let rows: Vec<_> = rows.collect();
+    assert!(rows.len() > 20, "{rows:?}");
+    rows
+}
+
+#[tokio::test]
+async fn every_address_shows_to_everybody_what_they_may_see_and_nothing_else() {
+    for shown in [Shown::Open, Shown::Frozen, Shown::Published] {
+        let contested = Contested::new(shown).await;
+        let who = [
+            ("nobody", &contested.nobody),
+            ("guest", &contested.guest),
+            ("ann", &contested.ann),
+            ("bea", &contested.bea),
+            ("organiser", &contested.organiser),
+            ("other", &contested.other),
+            ("revoked", &contested.revoked),
+        ];
+        let root = contested.contest.final_root.reveal();
+        let secret = contested.contest.root.reveal();
+        let mut seen = Vec::new();
+        for (path, answers) in matrix() {
+            assert_eq!(answers.len(), who.len(), "{path}");
+            for ((name, browser), [before, after]) in who.iter().zip(answers) {
+                let expected = match shown {
+                    Shown::Published => after,
+                    Shown::Open | Shown::Frozen => before,
+                };
+                let (status, body) = contested.get(browser, path).await;
+                assert_eq!(status.as_u16(), expected, "{shown:?} {name} {path}: {body}");
+                let is_in = |what: &str| {
+                    assert!(
+                        status == StatusCode::OK || !body.contains(what),
+                        "{path}: {body}"
+                    );
+                    body.contains(what)
+                };
+                // Of whom each text may be told, in which state.
+                let organiser = *name == "organiser";
+                let (ann, bea) = (organiser || *name == "ann", organiser || *name == "bea");
+                let is_published = shown == Shown::Published;
+                let is_theirs = !["nobody", "other", "revoked"].contains(name);
+                let all = is_theirs || is_published;
+                for (what, may) in [
+                    ("Ann Lee", ann),
+                    ("Bea Ray", bea),
+                    ("90003", organiser),
+                    ("otter", all),
+                    ("ANN-LOG-1", ann),
+                    ("ANN-LOG-2", ann),
+                    ("ANN-FOUL-2", organiser || (ann && shown != Shown::Frozen)),
+                    ("BEA-LOG", bea),
+                    ("BEA-FAULT", bea),
+                    ("7077", organiser || (all && shown != Shown::Frozen)),
+                    ("3031", all),
+                    ("春", all),
+                    ("秋", ["other", "revoked"].contains(name)),
+                    (&root, is_published),
+                    (&secret, false),
+                ] {
+                    assert!(
+                        !is_in(what) || may,
+                        "{shown:?} {name} {path} has {what}: {body}"
+                    );
+                    if body.contains(what) {
+                        seen.push(format!("{name} {what}"));
+                    }
+                }
+            }
+        }
+        // What may be seen is there, or the table above would show nothing.
+        for (what, is) in [
+            ("ann Ann Lee", true),
+            ("ann ANN-LOG-2", true),
+            ("ann ANN-FOUL-2", shown != Shown::Frozen),
+            ("bea BEA-FAULT", true),
+            ("bea 7077", shown != Shown::Frozen),
+            ("guest 3031", shown == Shown::Frozen),
+            ("guest otter", true),
+            ("nobody otter", shown == Shown::Published),
+            ("organiser Bea Ray", true),
+            ("organiser 90003", true),
+            ("organiser 7077", true),
+        ] {
+            assert_eq!(seen.iter().any(|one| one == what), is, "{shown:?}: {what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_browser_logs_in_by_a_token_and_is_out_when_the_token_is_taken_away() {
+    let contested = Contested::new(Shown::Open).await;
+    let page = &contested.page;
+    let token = contested.ann.token.clone().unwrap();
+    let mut browser = Browser::at("192.0.2.7");
+    // An address is in logs and referrers.
+    let at = format!("/contest/spring/login?token={token}");
+    let answer = page
+        .send(&browser, Request::get(&at).body(Body::empty()).unwrap())
+        .await;
+    assert!(!answer.headers().contains_key(SET_COOKIE));
+    let log_in = async |browser: &Browser| {
+        page.post(
+            browser,
+            "/contest/other/login",
+            &format!("token=%20{token}"),
+        )
+        .await
+    };
+    let answer = log_in(&browser).await;
+    assert_eq!(answer.status(), StatusCode::SEE_OTHER);
+    assert_eq!(answer.headers()[LOCATION], "../../contest/spring");
+    assert_eq!(answer.headers()[CACHE_CONTROL], "no-store");
+    let cookie = answer.headers()[SET_COOKIE].to_str().unwrap().to_owned();
+    let (secret, attributes) = cookie.split_once("; ").unwrap();
+    assert_eq!(
+        attributes,
+        "Path=/; Max-Age=1209600; HttpOnly; SameSite=Strict"
+    );
+    assert_eq!(secret.strip_prefix("arena-login=").unwrap().len(), 64);
+    browser.keep_cookie(&answer);
+    let see = async |browser: &Browser| contested.get(browser, "/contest/spring/mine").await.0;
+    assert_eq!(see(&browser).await, StatusCode::OK);
+    // Over TLS the cookie has another name, and one that came without TLS does not count there.
+    let mut over_tls = Browser::behind_proxy("203.0.113.5");
+    over_tls.is_tls = true;
+    let answer = log_in(&over_tls).await;
+    let cookie = answer.headers()[SET_COOKIE].to_str().unwrap();
+    assert!(
+        cookie.starts_with("__Host-arena-login=") && cookie.ends_with("; Secure"),
+        "{cookie}"
+    );
+    over_tls.keep_cookie(&answer);
+    assert_eq!(see(&over_tls).await, StatusCode::OK);
+    over_tls.cookie.clone_from(&browser.cookie);
+    assert_eq!(see(&over_tls).await, StatusCode::NOT_FOUND);
+    // Logging out ends this login alone.
+    let mut second = Browser::at("192.0.2.8");
+    second.keep_cookie(&log_in(&second).await);
+    let answer = page.post(&second, "/contest/spring/logout", "").await;
+    assert!(
+        answer.headers()[SET_COOKIE]
+            .to_str()
+            .unwrap()
+            .starts_with("arena-login=; Path=/; Max-Age=0")
+    );
+    assert_eq!(see(&second).await, StatusCode::NOT_FOUND);
+    assert_eq!(see(&browser).await, StatusCode::OK);
+    let id = contested.contest.id;
+    page.site.store.set_token(id, 3, None, BY).await.unwrap();
+    assert_eq!(see(&browser).await, StatusCode::NOT_FOUND);
+    assert_eq!(see(&contested.ann).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(log_in(&browser).await.status(), StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn whoever_follows_hears_nothing_more_when_the_token_is_taken_away() {
+    let contested = Contested::new(Shown::Open).await;
+    let request = Request::get("/contest/spring/mine/events")
+        .body(Body::empty())
+        .unwrap();
+    let answer = contested.page.send(&contested.ann, request).await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    let mut events = answer.into_body().into_data_stream();
+    let first = events.next().await.unwrap().unwrap();
+    assert!(String::from_utf8_lossy(&first).contains("3031"));
+    let store = &contested.page.site.store;
+    store
+        .set_token(contested.contest.id, 3, None, BY)
+        .await
+        .unwrap();
+    let mut rest = String::new();
+    while let Some(Ok(more)) = events.next().await {
+        rest += &String::from_utf8_lossy(&more);
+    }
+    assert!(
+        rest.contains("\"last\":true") && !rest.contains("3031"),
+        "{rest}"
+    );
+}
+
+#[tokio::test]
+async fn wrong_tokens_are_told_nothing_and_after_many_their_client_waits() {
+    let contested = Contested::new(Shown::Published).await;
+    let page = &contested.page;
+    let known = contested.ann.token.clone().unwrap();
+    let revoked = contested.revoked.token.clone().unwrap();
+    let almost = known.replace(
+        &known[10..12],
+        if &known[10..12] == "00" { "11" } else { "00" },
+    );
+    let mut told = Vec::new();
+    for token in ["", "arena_00", "x", &revoked, &almost] {
+        let form = format!("token={token}");
+        let answer = page
+            .post(&contested.nobody, "/contest/spring/login", &form)
+            .await;
+        assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
+        assert!(answer.headers().contains_key(WWW_AUTHENTICATE));
+        told.push(text(answer).await);
+    }
+    told.dedup();
+    assert_eq!(told.len(), 1, "{told:?}");
+    let wrong = &contested.revoked;
+    for _ in 5..MOST {
+        let (status, _) = contested.get(wrong, "/api/v1/contests").await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED);
+    }
+    let (status, _) = contested.get(wrong, "/api/v1/contests").await;
+    assert_eq!(status, StatusCode::TOO_MANY_REQUESTS);
+    let elsewhere = Browser {
+        token: Some(known),
+        ..Browser::at("198.51.100.1")
+    };
+    let (status, _) = contested.get(&elsewhere, "/api/v1/contests").await;
+    assert_eq!(status, StatusCode::OK);
+}
+
+/// A form with a file, as browsers send it.
+fn form(group: &str, file: &str, bytes: &str) -> Request<Body> {
+    let body = format!(
+        "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{file}\"\r\n\
+         Content-Type: application/zip\r\n\r\n{bytes}\r\n--b\r\nContent-Disposition: form-data; \
+         name=\"group\"\r\n\r\n{group}\r\n--b--\r\n"
+    );
+    Request::post("/contest/spring/mine")
+        .header(CONTENT_TYPE, "multipart/form-data; boundary=b")
+        .body(Body::from(body))
+        .unwrap()
+}
+
+#[tokio::test]
+async fn people_hand_in_by_the_form_and_programs_by_the_api() {
+    let contested = Contested::new(Shown::Open).await;
+    let page = &contested.page;
+    let large = "x".repeat(40_000);
+    let answer = page.send(&contested.bea, form("2", "bot.py", &large)).await;
+    assert_eq!(answer.status(), StatusCode::SEE_OTHER);
+    assert_eq!(answer.headers()[LOCATION], "../../contest/spring/entries/4");
+    let id = contested.contest.id;
+    let entry = page.site.store.entry(id, 4).await.unwrap();
+    assert_eq!((entry.part, &*entry.file), (2, "bot.py"));
+    let sent = page.site.store.upload(id, 4).await.unwrap().unwrap();
+    assert_eq!(sent, large.as_bytes());
+    // One a minute, however it comes.
+    let at = "/api/v1/contests/spring/entries?group=1&file=a%20b.zip";
+    let (status, told) = contested.hand_in(&contested.bea, at, Body::from("x")).await;
+    assert_eq!(status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(told.contains("one entry in"), "{told}");
+    let (status, told) = contested
+        .hand_in(&contested.ann, at, Body::from(large))
+        .await;
+    assert_eq!(status, StatusCode::CREATED, "{told}");
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["entry"], 5);
+    assert_eq!(told["file"], "a b.zip");
+    assert_eq!(
+        (&told["state"], &told["ahead"]),
+        (&"received".into(), &1.into())
+    );
+    // The form says what is wrong.
+    for (form, why) in [
+        (form("3", "bot.py", "x"), "a group from 1 to 2"),
+        (form("x", "bot.py", "x"), "expected a number"),
+        (form("1", "", ""), "expected a file"),
+        (form("1", "a/b", "x"), "the name of a file"),
+    ] {
+        let answer = page.send(&contested.bea, form).await;
+        assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
+        let told = text(answer).await;
+        assert!(told.contains(why), "{why}: {told}");
+    }
+    let (status, _) = contested
+        .hand_in(&contested.bea, at, Body::from("x".repeat(70_000)))
+        .await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    let (status, _) = contested
+        .hand_in(&contested.bea, at, Body::from("x".repeat(5 << 20)))
+        .await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn only_contestants_hand_in_and_nothing_of_others_is_read() {
+    let contested = Contested::new(Shown::Open).await;
+    for path in [
+        "/contest/spring/mine",
+        "/api/v1/contests/spring/entries?group=1&file=bot.zip",
+    ] {
+        for who in [&contested.nobody, &contested.revoked] {
+            let some: Result<Bytes, std::io::Error> = Ok(Bytes::from_static(b"x"));
+            let endless = futures_util::stream::repeat_with(move || {
+                Ok::<_, std::io::Error>(some.as_ref().unwrap().clone())
+            });
+            let (status, _) = contested
+                .hand_in(who, path, Body::from_stream(endless))
+                .await;
+            assert_eq!(status, StatusCode::UNAUTHORIZED, "{path}");
+        }
+    }
+    let api = "/api/v1/contests/spring/entries?group=1&file=bot.zip";
+    for (who, expected) in [
+        (&contested.guest, StatusCode::FORBIDDEN),
+        (&contested.organiser, StatusCode::FORBIDDEN),
+        (&contested.other, StatusCode::NOT_FOUND),
+    ] {
+        assert_eq!(
+            contested
+                .page
+                .send(who, form("1", "bot.zip", "x"))
+                .await
+                .status(),
+            expected
+        );
+        assert_eq!(
+            contested.hand_in(who, api, Body::from("x")).await.0,
+            expected
+        );
+    }
+    // A page of another site hands nothing in, and logs nobody in.
+    for mut request in [
+        form("1", "bot.zip", "x"),
+        Request::post("/contest/spring/login")
+            .body(Body::empty())
+            .unwrap(),
+    ] {
+        request
+            .headers_mut()
+            .insert(ORIGIN, "http://evil.example".parse().unwrap());
+        let answer = contested.page.send(&contested.bea, request).await;
+        assert_eq!(answer.status(), StatusCode::FORBIDDEN);
+    }
+    // One person sends one entry at a time.
+    let slow = form("1", "bot.zip", "x").map(|_| {
+        Body::from_stream(futures_util::stream::pending::<Result<Bytes, std::io::Error>>())
+    });
+    let waiting = contested.page.send(&contested.bea, slow);
+    let second = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        contested
+            .hand_in(&contested.bea, api, Body::from("x"))
+            .await
+            .0
+    };
+    tokio::select! {
+        answer = waiting => panic!("{}", answer.status()),
+        status = second => assert_eq!(status, StatusCode::TOO_MANY_REQUESTS),
+    }
+    let entries = contested
+        .page
+        .site
+        .store
+        .entries(contested.contest.id)
+        .await
+        .unwrap();
+    assert_eq!(entries.len(), 3);
+}
+
+#[tokio::test]
+async fn an_arena_without_contests_has_none_of_their_addresses() {
+    let page = Page::without_contests().await;
+    let who = Browser::at("192.0.2.1");
+    for (path, _) in matrix() {
+        assert_eq!(
+            page.get(&who, path).await.0,
+            StatusCode::NOT_FOUND,
+            "{path}"
+        );
+    }
+    for path in ["/", "/api/v1/", "/api/v1/openapi.json"] {
+        assert!(!page.get(&who, path).await.1.contains("contest"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_taken_after_the_contest_is_published() {
+    let contested = Contested::new(Shown::Published).await;
+    let answer = contested
+        .page
+        .send(&contested.bea, form("1", "bot.zip", "x"))
+        .await;
+    assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(text(answer).await.contains("the contest is over"));
+}
+
+#[tokio::test]
+async fn pages_lead_to_pages_and_the_chinese_ones_are_chinese() {
+    let contested = Contested::new(Shown::Open).await;
+    for (who, paths) in [
+        (
+            &contested.ann,
+            vec![
+                "/contests",
+                "/contest/spring",
+                "/contest/spring/login",
+                "/contest/spring/mine",
+                "/contest/spring/entries/1",
+                "/contest/spring/entries/2",
+                "/contest/spring/entries/2/games/1",
+                "/contest/none",
+            ],
+        ),
+        (&contested.bea, vec!["/contest/spring/entries/3"]),
+        (&contested.organiser, vec!["/contest/spring/admin"]),
+    ] {
+        let mut who = who.clone();
+        who.language = Some("zh");
+        for path in paths {
+            let (_, shown) = contested.get(&who, path).await;
+            for address in addresses(&shown) {
+                if address.starts_with("..") {
+                    continue;
+                }
+                let at = resolved("/", &address);
+                let (status, _) = contested.get(&who, at.split('#').next().unwrap()).await;
+                let is_a_page = status != StatusCode::NOT_FOUND || at.contains("/none");
+                assert!(is_a_page, "{path} leads to {at}: {status}");
+            }
+            let mut words = latin_words(&without_english(&shown));
+            let names = [
+                "Ann", "Lee", "Bea", "Ray", "Olga", "Orr", "Rex", "Roe", "otter", "heron", "raven",
+                "MiB", "KiB",
+            ];
+            words.retain(|word| !is_name_or_notation(word) && !names.contains(&&**word));
+            assert!(words.is_empty(), "{path}: {words:?}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What contests are told in, in two languages.
+
+use std::time::Duration;
+
+use arena_contest::{ContestRules, Counts, ExamRules, Phase, Refusal, verdict_words};
+use arena_events::exam::ExamVerdict;
+use arena_store::{EntryState, Role};
+use axum::http::StatusCode;
+use referee_core::{Language, Words};
+
+use crate::error::PageError;
+
+pub(super) const fn phase(phase: Phase, language: Language) -> &'static str {
+    match phase {
+        Phase::Announced => language.pick("announced", "未开始"),
+        Phase::Open => language.pick("open", "进行中"),
+        Phase::Frozen => language.pick("frozen", "已封榜"),
+        Phase::Closed => language.pick("closed", "已截止"),
+        Phase::Published => language.pick("published", "已公布"),
+    }
+}
+
+pub(super) const fn state(state: EntryState, language: Language) -> &'static str {
+    match state {
+        EntryState::Received => language.pick("waits", "等待中"),
+        EntryState::Building => language.pick("is being built", "构建中"),
+        EntryState::Playing => language.pick("plays its exam", "评测中"),
+        EntryState::Judged => language.pick("judged", "已评测"),
+        EntryState::Failed => language.pick("failed", "失败"),
+        EntryState::Settled => language.pick("settled", "已处理"),
+    }
+}
+
+pub(super) const fn role(role: Role, language: Language) -> &'static str {
+    match role {
+        Role::Organiser => language.pick("organiser", "组织者"),
+        Role::Contestant => language.pick("contestant", "选手"),
+        Role::Guest => language.pick("guest", "来宾"),
+    }
+}
+
+pub(super) const fn verdict(verdict: ExamVerdict, language: Language) -> &'static str {
+    let chinese = match verdict {
+        ExamVerdict::Win => "胜",
+        ExamVerdict::Draw => "平",
+        ExamVerdict::Loss => "负",
+        ExamVerdict::IllegalMove => "非法着法",
+        ExamVerdict::TimeLimitExceeded => "超时",
+        ExamVerdict::MemoryLimitExceeded => "内存超限",
+        ExamVerdict::OutputLimitExceeded => "输出超限",
+        ExamVerdict::RuntimeError => "运行错误",
+        ExamVerdict::SystemError => "系统错误",
+    };
+    language.pick(verdict_words(verdict), chinese)
+}
+
+/// The title of a column of points.
+pub(super) fn part(part: u32, language: Language) -> String {
+    match part {
+        0 => language.pick("points", "得分").to_owned(),
+        part => format!("{} {part}", language.pick("group", "组")),
+    }
+}
+
+/// A length of time in its largest whole unit.
+fn time(time: Duration, language: Language) -> String {
+    let ms = time.as_millis();
+    let units = [
+        (3_600_000, "h", "小时"),
+        (60_000, "min", "分钟"),
+        (1_000, "s", "秒"),
+    ];
+    let found = units
+        .iter()
+        .find(|(unit, ..)| ms > 0 && ms.is_multiple_of(*unit));
+    let (unit, english, chinese) = found.unwrap_or(&(1, "ms", "毫秒"));
+    format!("{} {}", ms / unit, language.pick(english, chinese))
+}
+
+/// The rules, a sentence each.
+pub(super) fn rules(rules: &ContestRules, language: Language) -> Vec<String> {
+    let limits = &rules.limits;
+    let is_chinese = language == Language::Zh;
+    let mut told = Vec::new();
+    let mut tell = |english: String, chinese: String| {
+        told.push(if is_chinese { chinese } else { english });
+    };
+    let (per_move, memory) = (time(rules.per_move, language), rules.memory_mib);
+    tell(
+        format!("A bot has {per_move} for a move, and {memory} MiB of memory."),
+        format!("每步时限 {per_move}，内存 {memory} MiB。"),
+    );
+    let (counted, all) = (limits.counted, limits.all);
+    tell(
+        format!(
+            "At most {counted} entries count, and at most {all} are taken with those that do not \
+             build or start."
+        ),
+        format!("最多 {counted} 次提交计入成绩；连同构建或启动失败的，最多 {all} 次。"),
+    );
+    let (apart, kib) = (time(limits.apart, language), limits.upload / 1024);
+    tell(
+        format!("One entry in {apart}, of at most {kib} KiB."),
+        format!("每次提交至少间隔 {apart}，最大 {kib} KiB。"),
+    );
+    match rules.counts {
+        Counts::Best => tell(
+            "The best entry counts.".to_owned(),
+            "取最好成绩。".to_owned(),
+        ),
+        Counts::Last => tell(
+            "The last entry counts.".to_owned(),
+            "取最后一次成绩。".to_owned(),
+        ),
+    }
+    match &rules.exam {
+        ExamRules::Groups { groups } => tell(
+            format!("The exam has {groups} groups of opponents; an entry is for one of them."),
+            format!("对手分为 {groups} 组；每次提交针对其中一组。"),
+        ),
+        ExamRules::Cases(cases) => tell(
+            format!("The exam has {} cases; an entry plays all.", cases.len()),
+            format!("共有 {} 个测试点；每次提交全部评测。", cases.len()),
+        ),
+        ExamRules::None {} => {}
+    }
+    if let Some(gate) = limits.gate {
+        tell(
+            format!("A group may be tried once before the one below has brought {gate} points."),
+            format!("前一组未达到 {gate} 分时，后一组只能尝试一次。"),
+        );
+    }
+    if let Some(league) = &rules.league {
+        let every = time(league.every, language);
+        tell(
+            format!("All valid entries meet in a round of the league every {every}."),
+            format!("所有有效程序每 {every} 进行一轮联赛。"),
+        );
+    }
+    if rules.r#final.is_some() {
+        tell(
+            "After the deadline they meet in a final on fresh deals.".to_owned(),
+            "截止后在新的牌局上进行决赛。".to_owned(),
+        );
+    }
+    told
+}
+
+/// Why something is not taken.
+pub(super) fn refusal(refusal: &Refusal) -> PageError {
+    let chinese = match refusal {
+        Refusal::NotOpen(from) => format!("{from} 起才接受提交"),
+        Refusal::Disqualified(why) => format!("你已被取消资格：{why}"),
+        Refusal::NoGroup(groups) => format!("请选择组：1 到 {groups}"),
+        Refusal::NoGroups => "本竞赛不分组：请不要选择组".to_owned(),
+        Refusal::TooLarge { most, found } => {
+            format!("文件最大 {most} 字节，这个有 {found} 字节")
+        }
+        Refusal::TooSoon { apart, wait } => {
+            let zh = Language::Zh;
+            let wait = Duration::from_secs(wait.as_secs() + 1);
+            format!(
+                "提交至少间隔 {}：请再等 {}",
+                time(*apart, zh),
+                time(wait, zh)
+            )
+        }
+        Refusal::NoneLeft(counted) => format!("{counted} 次计分提交已用完"),
+        Refusal::NoneAtAll(all) => format!("{all} 次提交已全部用完"),
+        Refusal::Gate { group, gate, .. } => {
+            format!(
+                "第 {} 组未达到 {gate} 分时，第 {group} 组只能尝试一次",
+                group - 1
+            )
+        }
+    };
+    let status = match refusal {
+        Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Refusal::TooSoon { .. } => StatusCode::TOO_MANY_REQUESTS,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    PageError::Refused(status, Words::new(refusal.to_string(), chinese))
+}
