@@ -69,7 +69,9 @@ fn time(time: Duration, language: Language) -> String {
         (60_000, "min", "分钟"),
         (1_000, "s", "秒"),
     ];
-    let found = units.iter().find(|(unit, ..)| ms > 0 && ms.is_multiple_of(*unit));
+    let found = units
+        .iter()
+        .find(|(unit, ..)| ms > 0 && ms.is_multiple_of(*unit));
     let (unit, english, chinese) = found.unwrap_or(&(1, "ms", "毫秒"));
     format!("{} {}", ms / unit, language.pick(english, chinese))
 }
