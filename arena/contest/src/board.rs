@@ -129,9 +129,10 @@ impl Board {
                 handed_in: own.len() as u64,
                 own: is_own,
                 // Why is for the one whom it is about.
-                disqualified: (is_organiser || is_own)
-                    .then(|| one.disqualified.clone())
-                    .unwrap_or_else(|| one.disqualified.as_ref().map(|_| "out".to_owned())),
+                disqualified: match is_organiser || is_own {
+                    true => one.disqualified.clone(),
+                    false => one.disqualified.as_ref().map(|_| "out".to_owned()),
+                },
             });
         }
         // Shares have one decimal.
@@ -180,7 +181,7 @@ impl Board {
             .chain(parts)
             .chain(["total", "percent", "out"].map(str::to_owned))
             .collect();
-        write(&mut csv, head);
+        write(&mut csv, &head);
         for row in &self.rows {
             let of_row = |person: &&Person| person.contestant == Some(row.contestant);
             for person in people.iter().filter(of_row) {
@@ -201,7 +202,7 @@ impl Board {
                         .map_or_else(String::new, |one| format!("{one:.1}")),
                 );
                 cells.push(text(&row.disqualified));
-                write(&mut csv, cells);
+                write(&mut csv, &cells);
             }
         }
         let bytes = csv.into_inner().expect("writing to memory can't fail");
@@ -258,7 +259,7 @@ fn names(one: &Contestant, people: &[Person]) -> String {
     }
 }
 
-fn write(csv: &mut csv::Writer<Vec<u8>>, cells: Vec<String>) {
+fn write(csv: &mut csv::Writer<Vec<u8>>, cells: &[String]) {
     let cells = cells.iter().map(|cell| neutral(cell));
     csv.write_record(cells).expect("rows have one length");
 }

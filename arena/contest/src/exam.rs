@@ -189,7 +189,18 @@ pub(crate) fn exam(
     Ok(runs)
 }
 
-/// A tournament between all entries that count: a round of the league, or the final.
+/// A meeting of all entries that count: a round of the league, or the final.
+#[derive(Clone, Copy)]
+pub(crate) struct Meeting<'a> {
+    pub(crate) kind: ContestRunKind,
+    pub(crate) round: u32,
+    /// The deals of a match.
+    pub(crate) deals: u64,
+    /// The entries, each with how its bot is started.
+    pub(crate) entries: &'a [(u64, String)],
+}
+
+/// The tournament of a meeting.
 ///
 /// # Errors
 ///
@@ -197,13 +208,16 @@ pub(crate) fn exam(
 pub(crate) fn meeting(
     contest: &Contest,
     rules: &ContestRules,
-    kind: ContestRunKind,
-    round: u32,
-    deals: u64,
-    entries: &[(u64, String)],
+    meeting: Meeting<'_>,
     folder: &Path,
     now_unix_ms: i64,
 ) -> Result<NewContestRun, ContestError> {
+    let Meeting {
+        kind,
+        round,
+        deals,
+        entries,
+    } = meeting;
     let root = match kind {
         ContestRunKind::Final => contest.final_root.clone(),
         ContestRunKind::League | ContestRunKind::Exam => derived(contest, "league", round),

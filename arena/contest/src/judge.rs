@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     ContestError, ContestRules, EntryOutcome, EntryShare, ExamPart, Fault, Phase, PlayedGame,
-    exam::{self, exam_points, exam_verdict, verdict_words},
+    exam::{self, Meeting, exam_points, exam_verdict, verdict_words},
     file::ExamRules,
 };
 
@@ -401,7 +401,7 @@ impl Judge {
                 let Some(league) = &rules.league else {
                     return Ok(());
                 };
-                let last = of_kind(ContestRunKind::League).last();
+                let last = of_kind(ContestRunKind::League).next_back();
                 let every = league.every.as_millis() as i64;
                 let is_due = last.is_none_or(|last| {
                     last.state.is_final() && now - last.created_unix_ms >= every
@@ -439,8 +439,13 @@ impl Judge {
         if entries.len() < 2 {
             return Ok(());
         }
-        let folder = &self.folder;
-        let run = exam::meeting(contest, rules, kind, round, deals, &entries, folder, now)?;
+        let meeting = Meeting {
+            kind,
+            round,
+            deals,
+            entries: &entries,
+        };
+        let run = exam::meeting(contest, rules, meeting, &self.folder, now)?;
         self.store.begin_contest_run(contest.id, &run).await?;
         Ok(())
     }
@@ -706,7 +711,7 @@ mod tests {
     #[test]
     fn reasons_name_files_as_their_author_does() {
         let hash = "0a".repeat(32);
-        let place = format!("/root/.cache/bot-arena/archives/{hash}/files/");
+        let place = format!("/var/cache/arena/{hash}/files/");
         for (text, expected) in [
             (
                 format!("File \"{place}bot.py\", line 3"),

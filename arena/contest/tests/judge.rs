@@ -1,6 +1,7 @@
 //! The judge, with builds that the test says and a clock that it sets. What is played is ended by the
 //! test, without a game.
 #![allow(clippy::disallowed_methods, reason = "a test")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests as well")]
 
 use std::{
     path::PathBuf,

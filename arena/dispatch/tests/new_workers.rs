@@ -41,7 +41,8 @@ async fn arena() -> Channel {
     let new = new.unwrap();
     let id = store.create(&new).await.unwrap().id;
     store.set_wish(id, Some(Wish::Play)).await.unwrap();
-    let observer = Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
+    let observer =
+        Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
     let options = TournamentOptions::default();
     let tournaments = Tournaments::new(store, Schemes::with(vec![]), options, observer);
     let options = ServiceOptions {

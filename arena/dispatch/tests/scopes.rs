@@ -44,7 +44,8 @@ async fn played<T>(
         lease: LEASE,
         ..TournamentOptions::default()
     };
-    let observer = Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
+    let observer =
+        Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
     let tournaments = Tournaments::new(store.clone(), Schemes::with(vec![]), options, observer);
     let stop = CancellationToken::new();
     let done = async {

@@ -25,7 +25,8 @@ const AMPLE: Duration = Duration::from_secs(30);
 /// An arena that nobody but the workers of its store may join.
 async fn arena() -> (SocketAddr, Store) {
     let store = Store::open_in_memory().await.unwrap();
-    let observer = Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
+    let observer =
+        Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
     let options = TournamentOptions::default();
     let tournaments = Tournaments::new(store.clone(), Schemes::with(vec![]), options, observer);
     let options = ServiceOptions {

@@ -224,7 +224,8 @@ mod tests {
         let store = Store::open_in_memory().await.unwrap();
         let id = store.create(&cup()).await.unwrap().id;
         store.set_wish(id, Some(Wish::Play)).await.unwrap();
-        let observer = Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
+        let observer =
+            Box::new(|_: &QueuedTournament, _: &Arc<Plan>| Arc::new(Silent) as Arc<dyn Observer>);
         let options = TournamentOptions::default();
         let tournaments = Tournaments::new(store, Schemes::with(vec![]), options, observer);
         let stop = CancellationToken::new();

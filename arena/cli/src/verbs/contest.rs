@@ -10,14 +10,14 @@ use std::{
 };
 
 use arena_contest::{
-    Board, ContestError, ContestRules, EntryOutcome, ExamRules, Fault, Refusal, Standing, Viewer,
-    read_roster, verdict_words,
+    Board, ContestError, ContestRules, EntryOutcome, ExamRules, Fault, LARGEST_UPLOAD, Refusal,
+    Standing, Viewer, read_roster, verdict_words,
 };
 use arena_store::{By, ContestRunKind, Entry, Store};
 use arena_terminal::{Format, StoreAt};
 use arena_tournament::unix_ms;
 use clap::{Args, Subcommand};
-use referee_bots::read_input_text;
+use referee_bots::{read_input, read_input_text};
 use referee_core::{printable, shorten};
 use referee_net::Token;
 
@@ -673,8 +673,8 @@ impl Submit {
         let opened = Opened::new(&self.store, &self.contest).await?;
         let standing = &opened.standing;
         let person = told(standing.person(self.person))?;
-        let bytes = std::fs::read(&self.file)
-            .or_else(|error| usage(format!("could not read {}: {error}", self.file.display())))?;
+        let bytes = read_input(&self.file, LARGEST_UPLOAD);
+        let bytes = bytes.or_else(|error| usage(format!("{}: {error}", self.file.display())))?;
         let part = self.group.unwrap_or(0);
         let (store, contest) = (&opened.store, &standing.contest);
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
