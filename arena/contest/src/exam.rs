@@ -33,11 +33,37 @@ pub enum ExamPart<'a> {
     Case(&'a ExamCase),
 }
 
-/// The levels of the opponents in a group of the exam in Connect Four: 1, 3, 5, 7 and 9 in group 1,
-/// 11 to 19 in group 2, and so on. The even ones are for practice.
-pub(crate) fn levels(group: u32) -> impl Iterator<Item = u32> {
-    let first = (group - 1) * OPPONENTS;
-    (first..first + OPPONENTS).map(|number| 2 * number + 1)
+/// A graded opponent of the exam in Connect Four.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GradedOpponent {
+    /// Its number among those of all groups, from 0.
+    pub number: u32,
+    /// Its level of the ladder.
+    pub level: u32,
+}
+
+impl GradedOpponent {
+    /// The opponents of a group, from 1: levels 1, 3, 5, 7 and 9 in group 1, 11 to 19 in group 2, and
+    /// so on. The even ones are for practice.
+    pub fn of_group(group: u32) -> impl Iterator<Item = Self> {
+        let first = (group - 1) * OPPONENTS;
+        (first..first + OPPONENTS).map(|number| Self {
+            number,
+            level: 2 * number + 1,
+        })
+    }
+
+    /// Its name as a bot.
+    #[must_use]
+    pub fn name(self) -> String {
+        format!("ladder-{}", self.level)
+    }
+
+    /// Its SPEC.
+    #[must_use]
+    pub fn spec(self) -> String {
+        format!("house:ladder?level={}", self.level)
+    }
 }
 
 /// How a game ended for the bot in a seat.
@@ -90,14 +116,22 @@ pub const fn verdict_words(verdict: ExamVerdict) -> &'static str {
     }
 }
 
+/// The points of a game against a graded opponent.
+#[must_use]
+pub const fn graded_points(verdict: ExamVerdict) -> i64 {
+    match verdict {
+        ExamVerdict::Win => 10,
+        ExamVerdict::Draw => 5,
+        _ => 0,
+    }
+}
+
 /// The points of a game: of a group 10 for a win and 5 for a draw, of a case the score.
 #[must_use]
 pub fn exam_points(part: ExamPart<'_>, game: &GameRow, seat: Seat) -> i64 {
-    match (part, exam_verdict(game, seat)) {
-        (ExamPart::Group(_), ExamVerdict::Win) => 10,
-        (ExamPart::Group(_), ExamVerdict::Draw) => 5,
-        (ExamPart::Group(_), _) => 0,
-        (ExamPart::Case(_), _) => {
+    match part {
+        ExamPart::Group(_) => graded_points(exam_verdict(game, seat)),
+        ExamPart::Case(_) => {
             let score = game.scores.get(seat.index());
             score.map_or(0, |score| i64::from(*score))
         }
@@ -156,10 +190,8 @@ pub(crate) fn exam(
     };
     match &rules.exam {
         ExamRules::Groups { .. } => {
-            let graded = levels(entry.part).map(|level| {
-                let spec = format!("house:ladder?level={level}");
-                NewEntrant::new(format!("ladder-{level}"), spec)
-            });
+            let graded = GradedOpponent::of_group(entry.part);
+            let graded = graded.map(|one| NewEntrant::new(one.name(), one.spec()));
             let entrants = [own].into_iter().chain(graded).collect();
             let root = derived(contest, "exam", entry.part);
             let definition = Definition { deals: 1, ..base };
@@ -263,6 +295,7 @@ mod tests {
 
     #[test]
     fn a_group_plays_five_odd_levels() {
+        let levels = |group| GradedOpponent::of_group(group).map(|one| one.level);
         let levels: Vec<Vec<u32>> = (1..=5).map(|group| levels(group).collect()).collect();
         assert_eq!(
             levels,
@@ -274,5 +307,7 @@ mod tests {
                 [41, 43, 45, 47, 49],
             ]
         );
+        let numbers = (1..=5).flat_map(GradedOpponent::of_group);
+        assert!(numbers.map(|one| one.number).eq(0..25));
     }
 }

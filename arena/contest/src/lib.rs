@@ -20,7 +20,7 @@ mod standing;
 
 pub use board::{Board, BoardRow, Viewer};
 pub use error::ContestError;
-pub use exam::{ExamPart, exam_points, exam_verdict, verdict_words};
+pub use exam::{ExamPart, GradedOpponent, exam_points, exam_verdict, graded_points, verdict_words};
 pub use file::{
     ContestRules, Counts, ExamCase, ExamRules, FinalRules, LARGEST_UPLOAD, LeagueRules,
     SubmitLimits,

@@ -1,9 +1,9 @@
 //! The pages of a contest.
 
-use arena_contest::{Board, EntryOutcome, ExamRules, Phase, Viewer};
+use arena_contest::{Board, EntryOutcome, ExamCase, ExamRules, Phase, Viewer};
 use arena_store::{Entry, Role};
 use maud::{Markup, html};
-use referee_core::printable;
+use referee_core::{printable, shorten};
 
 use super::{handlers::game_title, visit::Visit, words};
 use crate::{
@@ -11,6 +11,9 @@ use crate::{
     layout::part,
     viewer::{self, ViewedGame, ViewedPosition},
 };
+
+/// The most characters of a foul in a row of a table.
+const FOUL: usize = 60;
 
 /// The address of a contest, or of something of it.
 fn at(visit: &Visit, rest: &str) -> String {
@@ -385,6 +388,10 @@ pub(super) fn entry(visit: &Visit, entry: &Entry, language: Language) -> Markup 
     let EntryOutcome {
         log, fault, games, ..
     } = &outcome;
+    let cases: &[ExamCase] = match &visit.standing.rules.exam {
+        ExamRules::Cases(cases) => cases,
+        ExamRules::Groups { .. } | ExamRules::None {} => &[],
+    };
     html! {
         p.result {
             (state(visit, entry, language)) " · " (result(visit, entry, language))
@@ -395,15 +402,21 @@ pub(super) fn entry(visit: &Visit, entry: &Entry, language: Language) -> Markup 
             @if entry.part > 0 { " · " (words::part(entry.part, language)) }
         }
         @if let Some(fault) = fault { p.evidence { span lang="en" { (printable(&fault.words)) } } }
+        @if let Some(foul) = games.iter().find_map(|game| game.foul.as_ref()) {
+            section {
+                h2 { (language.pick("The first foul", "首次犯规")) }
+                p.evidence { span lang="en" { (printable(foul)) } }
+            }
+        }
         @if !games.is_empty() {
             section {
                 h2 { (language.pick("Games", "对局")) }
                 div.scrolls tabindex="0" role="region" aria-label=(language.pick("Games", "对局")) { table {
                     thead { tr {
                         th.number scope="col" { (language.pick("game", "局")) }
-                        th.number scope="col" { (language.pick("part", "部分")) }
+                        @if !cases.is_empty() { th scope="col" { (language.pick("case", "用例")) } }
                         th scope="col" { (language.pick("opponent", "对手")) }
-                        th.number scope="col" { (language.pick("seat", "座位")) }
+                        th scope="col" { (language.pick("seat", "座位")) }
                         th scope="col" { (language.pick("verdict", "结果")) }
                         th.number scope="col" { (language.pick("points", "得分")) }
                         th.number scope="col" { (language.pick("moves", "步数")) }
@@ -413,13 +426,23 @@ pub(super) fn entry(visit: &Visit, entry: &Entry, language: Language) -> Markup 
                         th.number scope="row" {
                             a href=(at(visit, &format!("/entries/{}/games/{number}", entry.number))) { (number) }
                         }
-                        td.number { (game.part) }
+                        @if !cases.is_empty() {
+                            td { @if let Some(case) = cases.get((game.part as usize).wrapping_sub(1)) {
+                                span lang="" { (case.name) }
+                            } }
+                        }
                         td { span lang="en" { (game.opponent) } }
-                        td.number { (game.seat) }
+                        td { @match game.seat {
+                            0 => (language.pick("first", "先手")),
+                            1 => (language.pick("second", "后手")),
+                            seat => (seat + 1),
+                        } }
                         td { (words::verdict(game.verdict, language)) }
                         td.number { (game.points) }
                         td.number { (game.plies) }
-                        td { @if let Some(foul) = &game.foul { span lang="en" { (printable(foul)) } } }
+                        td { @if let Some(foul) = &game.foul {
+                            span lang="en" { (shorten(&printable(foul), FOUL)) }
+                        } }
                     } } }
                 } }
             }

@@ -98,11 +98,20 @@ pub(super) fn rules(rules: &ContestRules, language: Language) -> Vec<String> {
         ),
         format!("最多 {counted} 次提交计入成绩；连同构建或启动失败的，最多 {all} 次。"),
     );
-    let (apart, kib) = (time(limits.apart, language), limits.upload / 1024);
-    tell(
-        format!("One entry in {apart}, of at most {kib} KiB."),
-        format!("每次提交至少间隔 {apart}，最大 {kib} KiB。"),
-    );
+    let kb = limits.upload / 1000;
+    match limits.apart.is_zero() {
+        true => tell(
+            format!("An entry has at most {kb} KB."),
+            format!("每次提交最大 {kb} KB。"),
+        ),
+        false => {
+            let apart = time(limits.apart, language);
+            tell(
+                format!("One entry in {apart}, of at most {kb} KB."),
+                format!("每次提交至少间隔 {apart}，最大 {kb} KB。"),
+            );
+        }
+    }
     match rules.counts {
         Counts::Best => tell(
             "The best entry counts.".to_owned(),

@@ -1,6 +1,7 @@
 //! The graded exam: five groups of ten games, each opponent of a group once
 //! from either side on one board.
 
+use arena_contest::{GradedOpponent, graded_points};
 use arena_events::{
     Event,
     exam::{ExamEvent, ExamGroupEvent, ExamVerdict},
@@ -22,10 +23,7 @@ use crate::{
 };
 
 const GAME: &str = "connect-four";
-const GROUPS: u64 = 5;
-/// The levels of the ladder that a group plays: 1, 3, 5, 7, 9 and so on. The
-/// even ones are for practice.
-const OPPONENTS: u64 = 5;
+const GROUPS: i64 = 5;
 /// Memory that the contest allows a process, in MiB.
 const MEMORY: u64 = 1024;
 
@@ -47,8 +45,8 @@ pub(crate) struct Graded {
     #[command(flatten)]
     paper: Paper,
     /// Only this group, 1 to 5; may be given several times.
-    #[arg(long = "group", value_parser = clap::value_parser!(u64).range(1..=GROUPS))]
-    groups: Vec<u64>,
+    #[arg(long = "group", value_parser = clap::value_parser!(u32).range(1..=GROUPS))]
+    groups: Vec<u32>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -57,14 +55,15 @@ impl Graded {
     pub(super) async fn run(mut self) -> anyhow::Result<End> {
         let kind = find_game(GAME)?;
         if self.groups.is_empty() {
-            self.groups = (1..=GROUPS).collect();
+            self.groups = (1..=GROUPS as u32).collect();
         }
         self.groups.sort_unstable();
         self.groups.dedup();
         let mut settings = self.run.resolve(kind)?;
         settings.memory_mib.get_or_insert(MEMORY);
-        let opponents = self.groups.iter().flat_map(|group| opponents(*group));
-        let opponents: Vec<String> = opponents.map(|(_, level)| opponent(level)).collect();
+        let opponents = self.groups.iter().copied();
+        let opponents = opponents.flat_map(GradedOpponent::of_group);
+        let opponents: Vec<String> = opponents.map(GradedOpponent::name).collect();
         let opponents: Vec<&str> = opponents.iter().map(String::as_str).collect();
         let candidates = self.paper.candidates(&settings, &opponents)?;
         let examine = async |candidate: &Entry, folder: Option<&RunFolder>, stop: &Stop| {
@@ -134,7 +133,7 @@ impl Graded {
     }
 
     /// The plan of each group that was chosen.
-    fn plans(&self, settings: &Settings, candidate: &Entry) -> anyhow::Result<Vec<(u64, Plan)>> {
+    fn plans(&self, settings: &Settings, candidate: &Entry) -> anyhow::Result<Vec<(u32, Plan)>> {
         let mut plans = Vec::new();
         for &group in &self.groups {
             plans.push((group, plan(settings, group, candidate)?));
@@ -161,67 +160,26 @@ impl Graded {
 }
 
 /// The games of a group: the examined bot against each of its opponents.
-fn plan(settings: &Settings, group: u64, candidate: &Entry) -> anyhow::Result<Plan> {
+fn plan(settings: &Settings, group: u32, candidate: &Entry) -> anyhow::Result<Plan> {
     let mut bots = vec![candidate.clone()];
-    for (_, level) in opponents(group) {
-        let spec = format!("{}=house:ladder?level={level}", opponent(level));
+    for opponent in GradedOpponent::of_group(group) {
+        let spec = format!("{}={}", opponent.name(), opponent.spec());
         bots.push(Entry::read(&spec, &settings.schemes)?);
     }
     let shape = ScheduleShape::Gauntlet { challengers: 1 };
     let mut plan = settings.plan(bots, shape, 1, Seatings::Rotations, None)?;
     plan.prefix = format!("group-{group}-");
     // The board of an opponent is the same whatever groups are played.
-    plan.first_deal = (group - 1) * OPPONENTS;
+    let first = GradedOpponent::of_group(group).next();
+    plan.first_deal = first.map_or(0, |first| first.number.into());
     Ok(plan)
 }
 
 /// Points of a game.
 fn points(_: &GameRow, _: Seat, verdict: ExamVerdict) -> i64 {
-    match verdict {
-        ExamVerdict::Win => 10,
-        ExamVerdict::Draw => 5,
-        _ => 0,
-    }
+    graded_points(verdict)
 }
 
-/// The opponents of a group: their numbers among all, from 0, and their levels.
-fn opponents(group: u64) -> impl Iterator<Item = (u64, u64)> {
-    let first = (group - 1) * OPPONENTS;
-    (first..first + OPPONENTS).map(|number| (number, 2 * number + 1))
-}
-
-/// The name of an opponent.
-fn opponent(level: u64) -> String {
-    format!("ladder-{level}")
-}
-
-fn part(group: u64) -> String {
+fn part(group: u32) -> String {
     format!("group {group}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_plays_five_odd_levels() {
-        let levels: Vec<Vec<u64>> = (1..=GROUPS)
-            .map(|group| opponents(group).map(|(_, level)| level).collect())
-            .collect();
-        assert_eq!(
-            levels,
-            [
-                [1, 3, 5, 7, 9],
-                [11, 13, 15, 17, 19],
-                [21, 23, 25, 27, 29],
-                [31, 33, 35, 37, 39],
-                [41, 43, 45, 47, 49],
-            ]
-        );
-        for group in 1..=GROUPS {
-            for (number, _) in opponents(group) {
-                assert_eq!(number / OPPONENTS + 1, group);
-            }
-        }
-    }
 }
