@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    shell::{Result, command, root, stream, succeeds, target_dir},
+    shell::{Result, beside, command, root, side_by_side, stream, succeeds, target_dir},
     tools,
 };
 
@@ -49,23 +49,29 @@ pub(crate) fn folder() -> PathBuf {
 /// # Errors
 /// A compiler or library is missing, something does not build, or a test fails.
 pub(crate) fn test(arena: &Path) -> Result {
+    // What compiles has all cores. The tests mostly wait, for times and for each other.
     let cpp = cpp("cpp", TESTED, Some(arena), &[])?;
-    stream(&mut ctest(&cpp))?;
     let scratch = Scratch::new()?;
-    stream(pytest(&scratch)?.env(ARENA, arena))?;
+    let mut pytest = pytest(&scratch)?;
     typescript()?;
-    stream(&mut npm("test"))?;
-    stream(npm("run test:arena").env(ARENA, arena))?;
-    java(&["-q", "verify"], Some(arena))?;
     go()?;
-    stream(&mut go_kit("vet ./...")?)?;
-    stream(
-        go_kit("test -count=1 ./...")?
-            .env(ARENA, arena)
-            // The kit for Python is there.
-            .env("ARENA_PYTHON", venv()?),
-    )?;
-    go_templates()
+    // The kit for Python is there.
+    let python = venv()?;
+    side_by_side(vec![
+        Box::new(|| {
+            beside(&mut ctest(&cpp))?;
+            beside(&mut go_kit("vet ./...")?)?;
+            let mut go = go_kit("test -count=1 ./...")?;
+            beside(go.env(ARENA, arena).env("ARENA_PYTHON", python))?;
+            go_templates()
+        }),
+        Box::new(|| beside(pytest.env(ARENA, arena))),
+        Box::new(|| {
+            beside(&mut npm("test"))?;
+            beside(npm("run test:arena").env(ARENA, arena))?;
+            java(&["-q", "verify"], Some(arena))
+        }),
+    ])
 }
 
 /// Tests the bots in Go that `arena bots new` writes: as templates they compile already.
@@ -74,7 +80,7 @@ fn go_templates() -> Result {
         let game = entry?.path();
         if game.is_dir() {
             let mut test = go_kit("test -count=1")?;
-            stream(test.args(["bot.go", "bot_test.go"].map(|file| game.join(file))))?;
+            beside(test.args(["bot.go", "bot_test.go"].map(|file| game.join(file))))?;
         }
     }
     Ok(())
@@ -128,7 +134,7 @@ fn java(words: &[&str], arena: Option<&Path>) -> Result {
     if let Some(arena) = arena {
         maven.env(ARENA, arena);
     }
-    stream(&mut maven)?;
+    beside(&mut maven)?;
     let jars = folder().join("java");
     fs::create_dir_all(&jars)?;
     for sample in SAMPLES {

@@ -4,8 +4,10 @@ use std::{
     env,
     error::Error,
     ffi::OsString,
+    io::Write as _,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
+    thread,
 };
 
 /// The result of every task: a failure is a sentence for a developer.
@@ -57,6 +59,45 @@ pub(crate) fn stream(command: &mut Command) -> Result {
         .status()
         .map_err(|error| format!("could not run `{line}`: {error}"))?;
     success(status, &line)
+}
+
+/// Runs a command beside others: its output is shown as a whole when it has ended.
+///
+/// # Errors
+/// As those of [`stream`].
+pub(crate) fn beside(command: &mut Command) -> Result {
+    let line = shown(command);
+    let output = command
+        .output()
+        .map_err(|error| format!("could not run `{line}`: {error}"))?;
+    let mut told = format!("$ {line}\n").into_bytes();
+    told.extend(output.stdout);
+    told.extend(output.stderr);
+    std::io::stderr().write_all(&told)?;
+    success(output.status, &line)
+}
+
+/// Some work of a [`side_by_side`].
+pub(crate) type Work<'a> = Box<dyn FnOnce() -> Result + Send + 'a>;
+
+/// Does several works at once, each to its end.
+///
+/// # Errors
+/// The first of them that failed.
+pub(crate) fn side_by_side(works: Vec<Work<'_>>) -> Result {
+    let ended: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = works
+            .into_iter()
+            // An error can't be sent to another thread, its words can.
+            .map(|work| scope.spawn(|| work().map_err(|error| error.to_string())))
+            .collect();
+        let ended = threads.into_iter().map(thread::ScopedJoinHandle::join);
+        ended.collect()
+    });
+    for end in ended {
+        end.map_err(|_| "a part has panicked")??;
+    }
+    Ok(())
 }
 
 /// Runs a command and gives what it wrote to its standard output.
