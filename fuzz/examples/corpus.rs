@@ -2,9 +2,16 @@
 //! --example corpus`. What was found by fuzzing lies beside it and stays.
 #![expect(clippy::unwrap_used, reason = "it is run by hand")]
 
-use std::{fs, os::unix::fs::symlink, path::Path, time::Duration};
+use std::{
+    fs,
+    io::{Cursor, Write as _},
+    os::unix::fs::symlink,
+    path::Path,
+    time::Duration,
+};
 
 use arena_proto::arena::v1 as proto;
+use flate2::{Compression, write::GzEncoder};
 use fuzz_targets::{Mutator, frames_of, played};
 use prost::Message as _;
 use referee::Live;
@@ -19,9 +26,11 @@ use referee_worker::{
     },
     remote::wire,
 };
+use zip::{ZipWriter, write::SimpleFileOptions};
 
 fn main() {
     workers();
+    uploads();
     let mut random = Mutator::new(2026);
     for (number, game) in (0_u8..).zip(&GAMES) {
         let name = game.info().name;
@@ -55,6 +64,31 @@ fn main() {
             write("setups", &file, &input);
         }
     }
+}
+
+/// The same sources in each kind of archive.
+fn uploads() {
+    let files = [
+        ("bot/bot.py", "print(1)\n"),
+        ("bot/lib/rules.py", "ROWS = 9\n"),
+    ];
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (path, text) in files {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, path, text.as_bytes()).unwrap();
+        zip.start_file(path, SimpleFileOptions::DEFAULT).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    let tar = tar.into_inner().unwrap();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(&tar).unwrap();
+    write("uploads", "tar", &tar);
+    write("uploads", "tar-gz", &gzip.finish().unwrap());
+    write("uploads", "zip", &zip.finish().unwrap().into_inner());
+    write("uploads", "source", files[0].1.as_bytes());
 }
 
 /// A message of each kind, and a bot's archive.

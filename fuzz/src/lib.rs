@@ -38,6 +38,7 @@ pub const TARGETS: &[Target] = &[
     target("addresses", readers::addresses, 100_000),
     target("messages", workers::messages, 40_000),
     target("archives", workers::archives, 2_000),
+    target("uploads", readers::uploads, 4_000),
 ];
 
 /// Hands bytes to the target of this name.

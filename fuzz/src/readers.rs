@@ -6,6 +6,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use arena_build::{BuildLimits, Sources};
 use arena_store::{Store, Tournament};
 use arena_tournament::{Context, Planned, Setups, check_imported};
 use futures_util::FutureExt as _;
@@ -115,6 +116,19 @@ pub(crate) fn definitions(data: &[u8]) {
         let schedule = planned.definition.schedule(planned.entrants.len(), [7; 32]);
         if let Ok(mut schedule) = schedule {
             schedule.next();
+        }
+    }
+}
+
+/// What somebody hands in to a contest: an archive, or one file of sources.
+pub(crate) fn uploads(data: &[u8]) {
+    if let Ok(sources) = Sources::read("bot.py", data, &BuildLimits::default()) {
+        for path in sources.paths() {
+            let mut parts = path.split('/');
+            assert!(
+                parts.all(|part| !matches!(part, "" | "." | "..")),
+                "{path:?} stays in its folder"
+            );
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use referee_bots::{
     CommandLine, Launcher as _, PackedSpec,
     archive::{LONGEST_PATH, PackError, Packed, pack_folder},
-    needs_of_file,
+    machine_label, needs_of_file,
 };
 use referee_sandbox::{Program, ProgramEnd, ResourceLimits, Sandbox, Wall};
 use tempfile::TempDir;
@@ -33,6 +33,7 @@ const SOURCES: &str = "sources.tar";
 
 /// Codes with which the script says what a build has run into.
 const FAILED: i32 = 1;
+const NOT_UNPACKED: i32 = 120;
 const FILES_FULL: i32 = 121;
 const BYTES_FULL: i32 = 122;
 const UNREAD: i32 = 123;
@@ -121,6 +122,7 @@ pub fn build(
         PackError::Refused { .. } => BuildError::Ours(error.to_string()),
     })?;
     let spec = spec(&recipe.start, &packed, bot.path()).map_err(of_build)?;
+    check_needs(&spec, toolchain).map_err(of_build)?;
     Ok(Built {
         language: recipe.language,
         packed,
@@ -189,7 +191,7 @@ fn script_of(recipe: &Recipe, sandbox: &Sandbox, limits: &BuildLimits) -> String
     format!(
         "exec 3>&1 1>&2\n\
          umask 022\n\
-         mkdir \"$HOME/entry\" && tar -x -m -f {SOURCES} -C \"$HOME/entry\" || exit {BYTES_FULL}\n\
+         mkdir \"$HOME/entry\" && tar -x -m -f {SOURCES} -C \"$HOME/entry\" || exit {NOT_UNPACKED}\n\
          (\nexec 3>&-\nset -e\ncd \"$HOME/entry\"\n{steps}\n)\n\
          failed=$?\n\
          for place in {places}; do\n\
@@ -204,7 +206,7 @@ fn script_of(recipe: &Recipe, sandbox: &Sandbox, limits: &BuildLimits) -> String
 /// Names the fault of a build that has not ended well.
 fn check_end(ran: &Ran, limits: &BuildLimits) -> Result<(), BuildError> {
     use FaultKind as Kind;
-    use ProgramEnd::{Exited, Lost, NoProgram, NotStarted};
+    use ProgramEnd::{Exited, Lost, NoProgram, NotStarted, Signaled};
     if ran.end == RunEnd::Ended(Exited(0)) {
         return Ok(());
     }
@@ -213,6 +215,13 @@ fn check_end(ran: &Ran, limits: &BuildLimits) -> Result<(), BuildError> {
     }
     if let RunEnd::Ended(NotStarted(why) | Lost(why) | NoProgram(why)) = &ran.end {
         return Err(BuildError::Ours(format!("the build was not run: {why}")));
+    }
+    if ran.end == RunEnd::Ended(Exited(NOT_UNPACKED)) {
+        let why = format!(
+            "the sources could not be unpacked for the build: {}",
+            ran.log
+        );
+        return Err(BuildError::Ours(why));
     }
     let said = |words: &str| ran.log.contains(words);
     let no_room = said("No space left on device") || said("File size limit exceeded");
@@ -232,6 +241,13 @@ fn check_end(ran: &Ran, limits: &BuildLimits) -> Result<(), BuildError> {
         }
         RunEnd::Ended(Exited(code)) if code != BYTES_FULL && !no_room => {
             let why = format!("it does not compile{}", last_error(&ran.log));
+            (Kind::CompileError, why)
+        }
+        RunEnd::Ended(Signaled(signal)) if !no_room => {
+            let why = format!(
+                "signal {signal} has ended the build{}",
+                last_error(&ran.log)
+            );
             (Kind::CompileError, why)
         }
         RunEnd::TooMuch | RunEnd::Ended(_) => {
@@ -280,6 +296,18 @@ fn last_error(log: &str) -> String {
     match telling.or_else(|| lines.next_back()) {
         Some(line) => format!(": {}", referee_core::shorten(line, LONGEST)),
         None => String::new(),
+    }
+}
+
+/// Checks that a bot can be started on machines as this one: it would wait for another for ever.
+fn check_needs(spec: &PackedSpec, toolchain: &Toolchain) -> Result<(), BuildFault> {
+    let is_there = |label: &str| label == machine_label() || toolchain.has(label);
+    match spec.needs.iter().find(|label| !is_there(label)) {
+        Some(label) => {
+            let why = format!("the bot needs {label} to be started, and this arena has none");
+            Err(BuildFault::new(FaultKind::NoProgram, why))
+        }
+        None => Ok(()),
     }
 }
 

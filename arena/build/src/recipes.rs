@@ -207,6 +207,16 @@ fn java(sources: &Sources, is_told: bool, toolchain: &Toolchain) -> Result<Recip
     Ok(recipe)
 }
 
+/// The files that a bot in TypeScript begins with.
+const TYPESCRIPT_MAINS: &[&str] = &[
+    "main.ts",
+    "bot.ts",
+    "index.ts",
+    "src/main.ts",
+    "src/bot.ts",
+    "src/index.ts",
+];
+
 /// TypeScript, with the kit.
 fn typescript(
     sources: &Sources,
@@ -229,14 +239,9 @@ fn typescript(
         quoted(&kit.typescript),
         words(files),
     );
-    let mains = ["main.ts", "bot.ts", "index.ts"];
-    let mains = mains.map(|main| match all_in_src {
-        true => format!("src/{main}"),
-        false => main.to_owned(),
-    });
     let main = match is_told {
         true => "",
-        false => first_of(sources, &mains.each_ref().map(|main| &**main), "typescript")?,
+        false => first_of(sources, TYPESCRIPT_MAINS, "typescript")?,
     };
     let main = main
         .strip_prefix("src/")

@@ -2,10 +2,11 @@
 
 use std::{
     env, fs,
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Command,
 };
+
+use referee_sandbox::is_executable;
 
 use crate::fault::BuildError;
 
@@ -166,22 +167,23 @@ impl Toolchain {
 
     /// Checks that these programs are there.
     pub(crate) fn require(&self, programs: &[&str]) -> Result<(), BuildError> {
-        for program in programs {
-            let mut files = self.path.iter().map(|folder| folder.join(program));
-            let is_program = |file: PathBuf| {
-                let data = fs::metadata(file);
-                data.is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-            };
-            if !files.any(is_program) {
+        match programs.iter().find(|program| !self.has(program)) {
+            Some(program) => {
                 let path = self.search_path();
                 let why = format!(
                     "the image has no program {program} in {path}: install it ({})",
                     package(program)
                 );
-                return Err(BuildError::Ours(why));
+                Err(BuildError::Ours(why))
             }
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// True if there is a program of this name.
+    pub(crate) fn has(&self, program: &str) -> bool {
+        let mut files = self.path.iter().map(|folder| folder.join(program));
+        files.any(|file| is_executable(&file))
     }
 }
 

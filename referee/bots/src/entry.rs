@@ -1,12 +1,10 @@
 //! A bot of a run: `NAME=SPEC` as a person writes it.
 
-use std::{
-    collections::HashSet, ffi::OsStr, fmt, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc,
-};
+use std::{collections::HashSet, ffi::OsStr, fmt, path::Path, sync::Arc};
 
 use referee::Address;
 use referee_core::{GameInfo, is_printable, printable};
-use referee_sandbox::{is_of_a_runtime, is_shell};
+use referee_sandbox::{is_executable, is_of_a_runtime, is_shell};
 
 use crate::{Launcher, Reach, Schemes, Trust, hint::interpreter};
 
@@ -326,11 +324,6 @@ fn file_meant(text: &str) -> Option<String> {
         Some(interpreter) => format!("exec:{interpreter} {}", shlex::try_quote(text).ok()?),
         None => format!("exec:{quoted}"),
     })
-}
-
-fn is_executable(file: &Path) -> bool {
-    let metadata = file.metadata();
-    metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// The SPEC of a command that has a file in it, or begins with a program that runs files.

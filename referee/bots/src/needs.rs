@@ -4,11 +4,10 @@
 use std::{
     env,
     io::Read as _,
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
-use referee_sandbox::named_programs;
+use referee_sandbox::{is_executable, named_programs};
 
 use crate::open_input;
 
@@ -41,12 +40,8 @@ pub fn has_program(name: &str) -> bool {
 #[must_use]
 pub fn program_in_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let is_program = |file: &Path| {
-        file.metadata()
-            .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-    };
     let mut files = env::split_paths(&path).map(|folder| folder.join(name));
-    files.find(|file| !name.contains('/') && is_program(file))
+    files.find(|file| !name.contains('/') && is_executable(file))
 }
 
 /// The need of a file, as a label: its kind of machine where it is compiled, the

@@ -3,12 +3,15 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    fs,
-    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
 };
 
-use crate::{plan::StartPlan, view::ViewEntry, walls::Wall};
+use crate::{
+    plan::StartPlan,
+    view::{ViewEntry, is_executable},
+    walls::Wall,
+};
 
 /// The name that the user has inside, as a number.
 pub(crate) const USER: u32 = 1000;
@@ -18,10 +21,7 @@ pub(crate) fn installed() -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join("bwrap"))
-        .find(|file| {
-            fs::metadata(file)
-                .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-        })
+        .find(|file| is_executable(file))
 }
 
 /// The arguments that bubblewrap reads, each ended by a zero, up to the command.

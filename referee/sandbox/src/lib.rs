@@ -58,5 +58,6 @@ pub use crate::{
     sandbox::{PrepareError, Reexec, Sandbox, SandboxError, SandboxMode},
     script::named_programs,
     session::{PreparedSandbox, SandboxSession},
+    view::is_executable,
     walls::{CgroupVersion, Missing, Outer, Wall, Walls},
 };

@@ -894,7 +894,9 @@ fn is_below_any(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-fn is_executable(file: &Path) -> bool {
+/// True for a file that may be executed.
+#[must_use]
+pub fn is_executable(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 

@@ -5,7 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod kits;
+mod languages;
 
 use std::{fs, path::Path};
 

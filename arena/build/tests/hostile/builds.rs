@@ -308,24 +308,6 @@ fn a_setuid_bit_does_not_come_out() {
 }
 
 #[test]
-fn a_cargo_build_script_is_not_run() {
-    // The compiler alone is: what a build script would print or open is not there.
-    let manifest = "[package]\nname = \"bot\"\nversion = \"1.0.0\"\nbuild = \"build.rs\"\n";
-    let script = "fn main() { panic!(\"the build script runs\"); }";
-    let main = "fn main() {}";
-    let files = [
-        ("Cargo.toml", manifest),
-        ("build.rs", script),
-        ("src/main.rs", main),
-    ];
-    match build_files(&files, &system(), &tight()) {
-        // Without the kit there is nothing to build with.
-        Err(BuildError::Ours(why)) => assert_eq!(why, "this machine has no kit for Rust"),
-        other => panic!("{:?}", other.map(|built| built.log)),
-    }
-}
-
-#[test]
 fn a_postinstall_script_is_not_run() {
     let package = r#"{"name":"bot","type":"module","scripts":{"preinstall":"touch ran","postinstall":"touch ran"},"dependencies":{"left-pad":"1.3.0"}}"#;
     let files = [("package.json", package), ("bot.js", "console.log(1);")];
