@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a commit, in the order
 //! that fails soonest and compiles least.
 
-use std::{fs, num::NonZero, thread::available_parallelism, time::Instant};
+use std::{env, fs, num::NonZero, thread::available_parallelism, time::Instant};
 
 use crate::{
     images::{self, Base},
@@ -102,8 +102,11 @@ pub(crate) fn run(lint: Lint) -> Result {
     let mut tests = cargo("test --workspace --locked --lib --bins --tests --no-fail-fast");
     tests.env(languages::VARIABLE, languages::folder());
     // The longest suites wait for a third of their time.
-    let cores = available_parallelism().map_or(1, NonZero::get);
-    tests.env("RUST_TEST_THREADS", (cores + cores.div_ceil(2)).to_string());
+    const THREADS: &str = "RUST_TEST_THREADS";
+    if env::var_os(THREADS).is_none() {
+        let cores = available_parallelism().map_or(1, NonZero::get);
+        tests.env(THREADS, (cores + cores.div_ceil(2)).to_string());
+    }
     stream(postgres.tell(&mut tests)).map_err(|error| format!("stage test failed: {error}").into())
 }
 
