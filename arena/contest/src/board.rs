@@ -6,7 +6,7 @@ use arena_store::{ContestRun, ContestRunKind, Contestant, Entry, EntryState, Per
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ContestRules, EntryShare, ExamRules, Phase};
+use crate::{ContestRules, EntryShare, Phase, table};
 
 /// Who looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,15 +83,12 @@ impl Board {
             .freezes_unix_ms
             .filter(|_| !is_organiser && matches!(phase, Phase::Frozen | Phase::Closed));
         let told = |entry: &&Entry| frozen.is_none_or(|at| entry.received_unix_ms < at);
-        let mut by_contestant: BTreeMap<u64, Vec<Entry>> = BTreeMap::new();
+        let mut by_contestant: BTreeMap<u64, Vec<&Entry>> = BTreeMap::new();
         for entry in entries.iter().filter(told) {
             let own = by_contestant.entry(entry.contestant).or_default();
-            own.push(entry.clone());
+            own.push(entry);
         }
-        let parts: Vec<u32> = match rules.exam {
-            ExamRules::None {} => Vec::new(),
-            _ => rules.parts().collect(),
-        };
+        let parts: Vec<u32> = rules.parts().collect();
         let (round, shares) = last_meeting(runs, frozen, is_organiser, phase).unzip();
         let shares: Vec<EntryShare> = shares.unwrap_or_default();
         let mut rows: Vec<BoardRow> = Vec::new();
@@ -99,7 +96,7 @@ impl Board {
             let own = by_contestant.remove(&one.number).unwrap_or_default();
             let counting: Vec<Option<&Entry>> = parts
                 .iter()
-                .map(|part| rules.counting(&own, *part))
+                .map(|part| rules.counting(own.iter().copied(), *part))
                 .collect();
             let points: Vec<Option<i64>> = counting
                 .iter()
@@ -109,10 +106,7 @@ impl Board {
             rows.push(BoardRow {
                 rank: None,
                 contestant: one.number,
-                name: match is_organiser {
-                    true => names(one, people),
-                    false => one.pseudonym.clone(),
-                },
+                name: name(one, people, viewer),
                 total: points.iter().flatten().sum(),
                 percent: shares
                     .iter()
@@ -169,7 +163,6 @@ impl Board {
     /// apostrophe.
     #[must_use]
     pub fn grades(&self, people: &[Person]) -> String {
-        let mut csv = csv::Writer::from_writer(Vec::new());
         let head = ["id", "name", "class group", "contestant", "rank"];
         let parts = self.parts.iter().map(|part| match part {
             0 => "points".to_owned(),
@@ -181,7 +174,7 @@ impl Board {
             .chain(parts)
             .chain(["total", "percent", "out"].map(str::to_owned))
             .collect();
-        write(&mut csv, &head);
+        let mut rows = vec![head];
         for row in &self.rows {
             let of_row = |person: &&Person| person.contestant == Some(row.contestant);
             for person in people.iter().filter(of_row) {
@@ -202,11 +195,10 @@ impl Board {
                         .map_or_else(String::new, |one| format!("{one:.1}")),
                 );
                 cells.push(text(&row.disqualified));
-                write(&mut csv, &cells);
+                rows.push(cells);
             }
         }
-        let bytes = csv.into_inner().expect("writing to memory can't fail");
-        String::from_utf8(bytes).expect("all cells are text")
+        table::csv(rows)
     }
 }
 
@@ -244,8 +236,24 @@ impl ContestRules {
     }
 }
 
-/// The names of those who are a contestant.
-fn names(one: &Contestant, people: &[Person]) -> String {
+impl Viewer {
+    /// True if an entry is the one's who looks, or they may see all.
+    #[must_use]
+    pub const fn sees(self, entry: &Entry) -> bool {
+        match self {
+            Self::Organiser => true,
+            Self::Contestant(number) => number == entry.contestant,
+            Self::Other => false,
+        }
+    }
+}
+
+/// The name of a contestant for one who looks: the pseudonym, or for organisers the names of those
+/// who are the contestant.
+pub(crate) fn name(one: &Contestant, people: &[Person], viewer: Viewer) -> String {
+    if viewer != Viewer::Organiser {
+        return one.pseudonym.clone();
+    }
     let of_it = |person: &&Person| person.contestant == Some(one.number);
     let names = people
         .iter()
@@ -256,20 +264,6 @@ fn names(one: &Contestant, people: &[Person]) -> String {
         (_, true) => one.pseudonym.clone(),
         (Some(team), false) => format!("{team} ({})", names.join(", ")),
         (None, false) => names.join(", "),
-    }
-}
-
-fn write(csv: &mut csv::Writer<Vec<u8>>, cells: &[String]) {
-    let cells = cells.iter().map(|cell| neutral(cell));
-    csv.write_record(cells).expect("rows have one length");
-}
-
-/// A cell that no spreadsheet takes for a formula.
-fn neutral(cell: &str) -> String {
-    let is_number = cell.parse::<f64>().is_ok();
-    match cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number {
-        true => format!("'{cell}"),
-        false => cell.to_owned(),
     }
 }
 
@@ -403,7 +397,5 @@ mod tests {
         );
         assert_eq!(lines[1], "20271,Ann,,1,2,70,,70,,");
         assert_eq!(lines[2], "20274,'=1+1,,4,4,,,0,,");
-        assert_eq!(neutral("-5"), "-5");
-        assert_eq!(neutral("@SUM(A1)"), "'@SUM(A1)");
     }
 }

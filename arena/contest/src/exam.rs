@@ -154,6 +154,11 @@ pub(crate) fn entry_of(name: &str) -> Option<u64> {
     name.strip_prefix(ENTRY)?.parse().ok()
 }
 
+/// The beginning of the names of the tournaments that are the exam of an entry, in this attempt.
+pub(crate) fn prefix(contest: &Contest, entry: &Entry) -> String {
+    format!("{}.e{}.{}.", contest.name, entry.number, entry.attempt)
+}
+
 /// The tournaments that are the exam of an entry whose bot is started by `spec`.
 ///
 /// # Errors
@@ -167,13 +172,12 @@ pub(crate) fn exam(
     folder: &Path,
     now_unix_ms: i64,
 ) -> Result<Vec<NewContestRun>, ContestError> {
-    let name = format!("{}.e{}.{}", contest.name, entry.number, entry.attempt);
     let own = NewEntrant::new(bot_name(entry.number), spec);
     let kind = ContestRunKind::Exam;
     let priority = EXAM;
     let mut runs = Vec::new();
     let mut add = |part, definition: &Definition, entrants, root| {
-        let name = format!("{name}.{part}");
+        let name = format!("{}{part}", prefix(contest, entry));
         let tournament = definition.tournament(&name, entrants, root, now_unix_ms)?;
         runs.push(NewContestRun {
             kind,

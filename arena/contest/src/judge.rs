@@ -13,14 +13,13 @@ use std::{
 };
 
 use arena_events::exam::ExamVerdict;
-use arena_ladder::Entrant;
+use arena_ladder::{Entrant, Standings};
 use arena_store::{
-    Contest, ContestId, ContestRun, ContestRunKind, Entry, EntryState, GameFilter, GameRow,
-    NewArchive, Store, TournamentState,
+    Contest, ContestId, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry, EntryState,
+    GameFilter, GameRow, NewArchive, NewEntrant, Store, TournamentState,
 };
-use arena_tournament::{WallClock, find_game, unix_ms};
-use referee_core::{FoulKind, Seat, printable};
-use serde_json::Value;
+use arena_tournament::{WallClock, find_game};
+use referee_core::{Seat, SeatFoul, printable};
 use tokio::{
     task::JoinSet,
     time::{Instant, MissedTickBehavior},
@@ -28,18 +27,22 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ContestError, ContestRules, EntryOutcome, EntryShare, ExamPart, Fault, Phase, PlayedGame,
+    ContestError, ContestRules, EntryDetails, EntryOutcome, EntryShare, ExamPart, Fault, Phase,
+    PlayedGame,
     exam::{self, Meeting, exam_points, exam_verdict, verdict_words},
     file::ExamRules,
+    outcome::kept,
 };
 
 /// Time between two looks at what is to be done.
 const GLANCE: Duration = Duration::from_secs(1);
+/// The most entries that are built at once.
+const BUILDS: usize = 1;
 /// How often our own failure lets an entry be judged anew.
 const AGAIN: u32 = 3;
 /// How long an entry waits after a failure of our own, before it is judged anew.
 const PAUSE: Duration = Duration::from_secs(10);
-/// The most games of a tournament that are read at once.
+/// More games than an exam has.
 const GAMES: u32 = 1000;
 
 /// An entry that was built.
@@ -111,8 +114,6 @@ pub struct Judge {
     build: Arc<BuildSources>,
     /// The folder of the tournaments.
     folder: PathBuf,
-    /// The most entries that are built at once.
-    builds: usize,
     /// How long an entry waits after a failure of our own.
     pause: Duration,
     clock: WallClock,
@@ -126,7 +127,6 @@ impl Judge {
             store,
             build,
             folder,
-            builds: 1,
             pause: PAUSE,
             clock,
         }
@@ -181,10 +181,6 @@ impl Judge {
         while builds.join_next().await.is_some() {}
     }
 
-    fn now(&self) -> i64 {
-        unix_ms(self.clock.now())
-    }
-
     /// Does what one contest asks for now.
     async fn turn(
         &self,
@@ -206,7 +202,7 @@ impl Judge {
             .filter(|entry| building.may_begin((contest.id, entry.number)))
             .collect();
         for entry in in_turn(&waiting) {
-            if building.now.len() >= self.builds {
+            if building.now.len() >= BUILDS {
                 break;
             }
             let taken = self
@@ -224,7 +220,7 @@ impl Judge {
                 folder: self.folder.clone(),
                 contest: contest.clone(),
                 rules: rules.clone(),
-                now: self.now(),
+                now: self.clock.unix_ms(),
                 stop: stop.clone(),
             };
             builds.spawn(async move {
@@ -251,7 +247,7 @@ impl Judge {
         entry: &Entry,
     ) -> Result<(), ContestError> {
         let all = self.store.runs_of_entry(contest.id, entry.number).await?;
-        let own = format!("{}.e{}.{}.", contest.name, entry.number, entry.attempt);
+        let own = exam::prefix(contest, entry);
         let runs: Vec<&ContestRun> = all
             .iter()
             .filter(|run| run.name.starts_with(&own))
@@ -259,17 +255,17 @@ impl Judge {
         if !runs.iter().all(|run| run.state.is_final()) {
             return Ok(());
         }
-        let mut outcome = outcome_of(entry);
+        let mut outcome = EntryOutcome::of(entry);
         let mut games = Vec::new();
         let mut score = 0;
         let mut passed = 0;
         let mut starts_failed = 0;
         for run in &runs {
             let part = part_of(rules, run.part);
-            let played = self.games(run).await?;
+            let (entrants, played) = self.played(run).await?;
             let mut points = 0;
-            for (row, opponent) in &played {
-                let game = played_game(run, part, row, opponent);
+            for row in &played {
+                let game = played_game(run, part, row, &entrants);
                 points += game.points;
                 starts_failed += u32::from(is_start_failure(row));
                 games.push(game);
@@ -302,34 +298,30 @@ impl Judge {
             });
         }
         let score = outcome.fault.is_none().then_some(score);
-        outcome.games = games;
-        let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
+        let which = DetailsOf::Entry(entry.number);
+        let known = self.store.entry_details(contest.id, which).await?;
+        let known = known.into_values().next().unwrap_or_default();
+        let details = EntryDetails {
+            games,
+            ..serde_json::from_value(known).unwrap_or_default()
+        };
+        let (outcome, details) = (kept(&outcome), kept(&details));
         self.store
-            .end_entry(contest.id, entry, &told, score)
+            .end_entry(contest.id, entry, &outcome, Some(&details), score)
             .await?;
         Ok(())
     }
 
-    /// The games of a run in their order, each with the name of the opponent.
-    async fn games(&self, run: &ContestRun) -> Result<Vec<(GameRow, String)>, ContestError> {
+    /// The entrants of a run, by number, and its games in their order.
+    async fn played(
+        &self,
+        run: &ContestRun,
+    ) -> Result<(Vec<NewEntrant>, Vec<GameRow>), ContestError> {
         let tournament = self.store.tournament(&run.name).await?;
-        let names: Vec<String> = tournament
-            .map(|tournament| tournament.entrants.into_iter().map(|one| one.name))
-            .into_iter()
-            .flatten()
-            .collect();
+        let entrants = tournament.map_or_else(Vec::new, |tournament| tournament.entrants);
         let filter = GameFilter::default();
-        let rows = self.store.games(run.tournament, &filter, GAMES).await?;
-        let games = rows.into_iter().map(|row| {
-            let others = row.lineup.iter().flatten().filter(|who| who.index() != 0);
-            let opponent = others
-                .filter_map(|who| names.get(who.index()))
-                .next()
-                .cloned()
-                .unwrap_or_default();
-            (row, opponent)
-        });
-        Ok(games.collect())
+        let games = self.store.games(run.tournament, &filter, GAMES).await?;
+        Ok((entrants, games))
     }
 
     /// Counts a round of the league or a final that is over: the share of the points of each entry.
@@ -341,36 +333,20 @@ impl Judge {
         let Some(tournament) = self.store.tournament(&run.name).await? else {
             return Ok(());
         };
-        let seats = usize::from(find_game(&rules.game)?.info().seats);
-        let mut points: BTreeMap<u64, (f64, u64)> = BTreeMap::new();
-        let mut filter = GameFilter::default();
-        loop {
-            let rows = self.store.games(run.tournament, &filter, GAMES).await?;
-            for row in &rows {
-                for (seat, place) in row.order.iter().enumerate() {
-                    let who = row.lineup.get(*place).copied().flatten();
-                    let who = who.and_then(|who| tournament.entrants.get(who.index()));
-                    let entry = who.and_then(|who| exam::entry_of(&who.name));
-                    if let (Some(entry), Some(share)) = (entry, share(&row.places, seat, seats)) {
-                        let (sum, games) = points.entry(entry).or_default();
-                        *sum += share;
-                        *games += 1;
-                    }
-                }
-            }
-            let Some(last) = rows.last().filter(|_| rows.len() == GAMES as usize) else {
-                break;
-            };
-            filter.after = Some((last.group, last.seating));
-        }
-        let shares = points.into_iter().map(|(entry, (sum, games))| EntryShare {
-            entry,
-            percent: (1000.0 * sum / games as f64).round() / 10.0,
-            games,
+        let seats = find_game(&rules.game)?.info().seats;
+        let entrants = tournament.entrants;
+        let counts = self.store.group_counts(run.tournament, &[]).await?;
+        let standings = Standings::of(seats, entrants.len() as u32, &counts, &[]);
+        let shares = standings.rows.iter().filter_map(|row| {
+            Some(EntryShare {
+                entry: exam::entry_of(&entrants[row.entrant.index()].name)?,
+                percent: (1000.0 * row.score?).round() / 10.0,
+                games: row.games,
+            })
         });
         let result: Vec<EntryShare> = shares.collect();
-        let told = serde_json::to_value(&result).expect("shares are JSON");
-        self.store.set_run_result(run.tournament, &told).await?;
+        let result = kept(&result);
+        self.store.set_run_result(run.tournament, &result).await?;
         Ok(())
     }
 
@@ -384,7 +360,7 @@ impl Judge {
         if rules.league.is_none() && rules.r#final.is_none() {
             return Ok(());
         }
-        let now = self.now();
+        let now = self.clock.unix_ms();
         let runs = self.store.meetings(contest.id).await?;
         for run in &runs {
             if run.state.is_final() && run.result.is_none() {
@@ -425,17 +401,8 @@ impl Judge {
             }
             Phase::Announced | Phase::Published => return Ok(()),
         };
-        let mut newest: BTreeMap<u64, (u64, String)> = BTreeMap::new();
-        for entry in self.store.entries(contest.id).await? {
-            let is_valid = entry.state == EntryState::Judged && entry.place.official;
-            if let (true, Some(spec)) = (is_valid, entry.spec) {
-                newest.insert(entry.contestant, (entry.number, spec));
-            }
-        }
-        for one in contestants.iter().filter(|one| one.disqualified.is_some()) {
-            newest.remove(&one.number);
-        }
-        let entries: Vec<(u64, String)> = newest.into_values().collect();
+        let all = self.store.entries(contest.id).await?;
+        let entries = in_meeting(&contestants, &all);
         if entries.len() < 2 {
             return Ok(());
         }
@@ -515,28 +482,30 @@ impl OneBuild {
             packed_unix_ms: self.now,
         };
         self.store.add_archive(&archive, &built.packed).await?;
-        let outcome = EntryOutcome {
+        let outcome = kept(&EntryOutcome::of(&entry));
+        let details = kept(&EntryDetails {
             log: built.log,
-            ..outcome_of(&entry)
-        };
-        let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
+            games: Vec::new(),
+        });
         let (contest, rules) = (&self.contest, &self.rules);
         let runs = exam::exam(contest, rules, &entry, &built.spec, &self.folder, self.now)?;
         self.store
-            .begin_exam(id, &entry, &built.spec, &told, &runs)
+            .begin_exam(id, &entry, &built.spec, &outcome, &details, &runs)
             .await?;
         Ok(false)
     }
 
     async fn fail(&self, entry: &Entry, fault: Fault, log: String) -> Result<(), ContestError> {
-        let outcome = EntryOutcome {
-            log,
+        let outcome = kept(&EntryOutcome {
             fault: Some(fault),
-            ..outcome_of(entry)
-        };
-        let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
+            ..EntryOutcome::of(entry)
+        });
+        let details = kept(&EntryDetails {
+            log,
+            games: Vec::new(),
+        });
         self.store
-            .end_entry(self.contest.id, entry, &told, None)
+            .end_entry(self.contest.id, entry, &outcome, Some(&details), None)
             .await?;
         Ok(())
     }
@@ -555,7 +524,7 @@ async fn again(
         why,
         "our own failure"
     );
-    let mut outcome = outcome_of(entry);
+    let mut outcome = EntryOutcome::of(entry);
     outcome.again += 1;
     outcome.ours = Some(printable(why));
     let ends = outcome.again > AGAIN;
@@ -564,17 +533,20 @@ async fn again(
         words: "our own failure, which costs you nothing: the organiser has been told why"
             .to_owned(),
     });
-    let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
+    let outcome = kept(&outcome);
     match ends {
-        true => store.end_entry(contest.id, entry, &told, None).await?,
-        false => store.put_back(contest.id, entry, &told).await?,
+        true => {
+            let ended = store.end_entry(contest.id, entry, &outcome, None, None);
+            ended.await?
+        }
+        false => store.put_back(contest.id, entry, &outcome).await?,
     };
     Ok(())
 }
 
 /// Those who wait in the order in which they are built: first the first entry of everybody, then the
 /// second ones.
-fn in_turn<'a>(waiting: &[&'a Entry]) -> Vec<&'a Entry> {
+pub(crate) fn in_turn<'a>(waiting: &[&'a Entry]) -> Vec<&'a Entry> {
     let mut seen: BTreeMap<u64, u32> = BTreeMap::new();
     let mut order: Vec<(u32, u64, &Entry)> = Vec::new();
     for entry in waiting {
@@ -586,9 +558,20 @@ fn in_turn<'a>(waiting: &[&'a Entry]) -> Vec<&'a Entry> {
     order.into_iter().map(|(_, _, entry)| entry).collect()
 }
 
-pub(crate) fn outcome_of(entry: &Entry) -> EntryOutcome {
-    let outcome = entry.outcome.clone().unwrap_or(Value::Null);
-    serde_json::from_value(outcome).unwrap_or_default()
+/// Those who play in a round of the league or in the final, each with how its bot is started: of
+/// every contestant who is not out the newest official entry that was judged.
+pub(crate) fn in_meeting(contestants: &[Contestant], entries: &[Entry]) -> Vec<(u64, String)> {
+    let mut newest: BTreeMap<u64, (u64, String)> = BTreeMap::new();
+    for entry in entries {
+        let is_valid = entry.state == EntryState::Judged && entry.place.official;
+        if let (true, Some(spec)) = (is_valid, &entry.spec) {
+            newest.insert(entry.contestant, (entry.number, spec.clone()));
+        }
+    }
+    for one in contestants.iter().filter(|one| one.disqualified.is_some()) {
+        newest.remove(&one.number);
+    }
+    newest.into_values().collect()
 }
 
 fn part_of(rules: &ContestRules, part: u32) -> Option<ExamPart<'_>> {
@@ -610,16 +593,18 @@ fn played_game(
     run: &ContestRun,
     part: Option<ExamPart<'_>>,
     row: &GameRow,
-    opponent: &str,
+    entrants: &[NewEntrant],
 ) -> PlayedGame {
     let seat = own_seat(row);
+    let mut others = row.lineup.iter().flatten().filter(|who| who.index() != 0);
+    let opponent = others.find_map(|who| entrants.get(who.index()));
     let foul = row.fouls.iter().find(|foul| foul.seat == seat);
     PlayedGame {
         tournament: run.name.clone(),
         group: row.group,
         seating: row.seating,
         part: run.part,
-        opponent: opponent.to_owned(),
+        opponent: opponent.map_or_else(String::new, |opponent| opponent.name.clone()),
         seat: seat.index() as u8,
         verdict: exam_verdict(row, seat),
         points: part.map_or(0, |part| exam_points(part, row, seat)),
@@ -657,26 +642,10 @@ fn without_places(text: &str) -> String {
     told + rest
 }
 
-/// The share of the points of a game for a seat: all for the first, nothing for the last, and those
-/// who share a place share what is between. None where the game does not count.
-fn share(places: &[u8], seat: usize, seats: usize) -> Option<f64> {
-    let own = *places.get(seat)?;
-    let others = seats.checked_sub(1).filter(|others| *others > 0)?;
-    let behind = places.iter().filter(|place| **place > own).count();
-    let beside = places.iter().filter(|place| **place == own).count() - 1;
-    Some((behind as f64 + beside as f64 / 2.0) / others as f64)
-}
-
 /// True if the entry lost before the game began.
 fn is_start_failure(row: &GameRow) -> bool {
     let seat = own_seat(row);
-    let of_start = |kind| {
-        matches!(
-            kind,
-            FoulKind::NoStart | FoulKind::Unreachable | FoulKind::Unsupported
-        )
-    };
-    let own = |foul: &referee_core::SeatFoul| foul.seat == seat && of_start(foul.foul.kind());
+    let own = |foul: &SeatFoul| foul.seat == seat && foul.foul.kind().is_start();
     row.fouls.iter().any(own)
 }
 
@@ -726,20 +695,6 @@ mod tests {
         ] {
             assert_eq!(without_places(&text), expected);
         }
-    }
-
-    #[test]
-    fn places_are_shares_of_the_points() {
-        let of = |places: &[u8]| -> Vec<f64> {
-            let seats = places.len();
-            (0..seats)
-                .map(|seat| share(places, seat, seats).unwrap())
-                .collect()
-        };
-        assert_eq!(of(&[2, 1]), [0.0, 1.0]);
-        assert_eq!(of(&[1, 1]), [0.5, 0.5]);
-        assert_eq!(of(&[1, 3, 3, 2]), [1.0, 1.0 / 6.0, 1.0 / 6.0, 2.0 / 3.0]);
-        assert_eq!(share(&[], 0, 2), None);
     }
 
     #[test]

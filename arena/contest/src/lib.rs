@@ -17,6 +17,7 @@ mod outcome;
 mod roster;
 mod rules;
 mod standing;
+mod table;
 
 pub use board::{Board, BoardRow, Viewer};
 pub use error::ContestError;
@@ -26,7 +27,7 @@ pub use file::{
     SubmitLimits,
 };
 pub use judge::{BuildFailure, BuildJob, BuildSources, BuiltEntry, Judge};
-pub use outcome::{EntryOutcome, EntryShare, Fault, PlayedGame};
-pub use roster::{Invitation, read_roster};
+pub use outcome::{EntryDetails, EntryOutcome, EntryShare, Fault, PlayedGame};
+pub use roster::{Invitation, read_roster, token_list};
 pub use rules::{Phase, Refusal};
 pub use standing::{Standing, hand_in, viewer};

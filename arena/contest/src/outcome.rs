@@ -1,21 +1,17 @@
 //! What came of an entry, as the store keeps it and its owner is shown it.
 
 use arena_events::exam::ExamVerdict;
+use arena_store::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// What came of an entry so far.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// What came of an entry so far, in few words: lists have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryOutcome {
-    /// What the build has printed.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub log: String,
     /// Why there is no score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// The games of its exam.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub games: Vec<PlayedGame>,
     /// The cases of its exam that were passed, and of how many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<(u32, u32)>,
@@ -25,6 +21,30 @@ pub struct EntryOutcome {
     /// The last failure of our own, for organisers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ours: Option<String>,
+}
+
+/// All that builds and games said of an entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryDetails {
+    /// What the build has printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub log: String,
+    /// The games of its exam.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub games: Vec<PlayedGame>,
+}
+
+impl EntryOutcome {
+    /// What the store keeps of an entry.
+    pub(crate) fn of(entry: &Entry) -> Self {
+        let outcome = entry.outcome.clone().unwrap_or_default();
+        serde_json::from_value(outcome).unwrap_or_default()
+    }
+}
+
+/// As the store keeps it.
+pub(crate) fn kept(what: &impl Serialize) -> Value {
+    serde_json::to_value(what).expect("it is JSON")
 }
 
 /// What an entry has reached in a round of the league, or in the final.

@@ -1,11 +1,11 @@
 //! The list of people that an organiser has: a CSV file, and the tokens that come of it.
 
-use arena_store::{NewPerson, Role};
+use arena_store::{NewPerson, PersonNumber, Role};
 use referee_core::expected_words;
 use referee_net::Token;
 use serde::Deserialize;
 
-use crate::{ContestError, error::invalid};
+use crate::{ContestError, error::invalid, table};
 
 /// The most people of a list.
 const MOST: usize = 5000;
@@ -90,6 +90,21 @@ pub fn read_roster(text: &str) -> Result<Vec<Invitation>, ContestError> {
         return invalid("expected a line for each person, and found none");
     }
     Ok(invitations)
+}
+
+/// The tokens of people who were added under these numbers, as CSV: the only list that has them.
+#[must_use]
+pub fn token_list(numbers: &[PersonNumber], invitations: &[Invitation]) -> String {
+    let head = ["person", "name", "id", "token"].map(str::to_owned);
+    let people = numbers.iter().zip(invitations).map(|(number, one)| {
+        vec![
+            number.to_string(),
+            one.person.name.clone(),
+            one.person.external_id.clone().unwrap_or_default(),
+            one.token.reveal().to_owned(),
+        ]
+    });
+    table::csv([head.to_vec()].into_iter().chain(people))
 }
 
 /// What is wrong with a line, without where it is.

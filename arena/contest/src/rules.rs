@@ -204,9 +204,12 @@ impl ContestRules {
     /// How many entries a contestant who has handed these in may still hand in: those that count, and
     /// all.
     #[must_use]
-    pub fn left(&self, entries: &[Entry]) -> (u32, u32) {
-        let counted = entries.iter().filter(|entry| entry.place.counted).count();
-        let taken = entries.iter().filter(|entry| !is_ours(entry)).count();
+    pub fn left<'a>(&self, entries: impl IntoIterator<Item = &'a Entry>) -> (u32, u32) {
+        let (mut counted, mut taken) = (0, 0);
+        for entry in entries {
+            counted += usize::from(entry.place.counted);
+            taken += usize::from(!is_ours(entry));
+        }
         let left = |most: u32, found: usize| most.saturating_sub(found as u32);
         let all = left(self.limits.all, taken);
         (left(self.limits.counted, counted).min(all), all)
@@ -214,18 +217,23 @@ impl ContestRules {
 
     /// Of the entries of one contestant the one that counts in a part of the exam.
     #[must_use]
-    pub fn counting<'a>(&self, entries: &'a [Entry], part: u32) -> Option<&'a Entry> {
+    pub fn counting<'a>(
+        &self,
+        entries: impl IntoIterator<Item = &'a Entry>,
+        part: u32,
+    ) -> Option<&'a Entry> {
         match self.counts {
             Counts::Best => best_of(entries, part),
             Counts::Last => judged(entries, part).last(),
         }
     }
 
-    /// The parts of the exam.
+    /// The parts of the exam; there are none without one.
     pub fn parts(&self) -> impl Iterator<Item = u32> + use<> {
         match self.exam {
-            ExamRules::Groups { groups } => 1..=groups,
-            ExamRules::Cases(_) | ExamRules::None {} => 0..=0,
+            ExamRules::Groups { groups } => 1..groups + 1,
+            ExamRules::Cases(_) => 0..1,
+            ExamRules::None {} => 0..0,
         }
     }
 }
@@ -237,15 +245,18 @@ fn is_ours(entry: &Entry) -> bool {
     entry.state == EntryState::Failed && fault == Some(verdict_words(ExamVerdict::SystemError))
 }
 
-fn judged(entries: &[Entry], part: u32) -> impl Iterator<Item = &Entry> {
+fn judged<'a>(
+    entries: impl IntoIterator<Item = &'a Entry>,
+    part: u32,
+) -> impl Iterator<Item = &'a Entry> {
     let of_part = move |entry: &&Entry| {
         entry.part == part && entry.place.official && entry.state == EntryState::Judged
     };
-    entries.iter().filter(of_part)
+    entries.into_iter().filter(of_part)
 }
 
 /// The first of those with the highest score: a later one that is as good changes nothing.
-fn best_of(entries: &[Entry], part: u32) -> Option<&Entry> {
+fn best_of<'a>(entries: impl IntoIterator<Item = &'a Entry>, part: u32) -> Option<&'a Entry> {
     judged(entries, part).reduce(|best, next| match next.score > best.score {
         true => next,
         false => best,

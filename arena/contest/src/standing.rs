@@ -1,18 +1,20 @@
 //! A contest with all that belongs to it, read at once, and what is done to it by people.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use arena_store::{
-    By, Contest, ContestRun, ContestRunKind, Contestant, Entry, NewContest, NewEntry, Person,
-    PersonNumber, Role, Store,
+    By, Contest, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry, EntryState, NewContest,
+    NewEntry, Person, PersonNumber, Role, Store,
 };
 use arena_tournament::secret_root;
 use referee_core::{is_printable, printable};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Board, ContestError, ContestRules, EntryOutcome, Phase, Refusal, Viewer, error::invalid,
-    judge::outcome_of,
+    Board, ContestError, ContestRules, EntryDetails, EntryOutcome, Phase, Refusal, Viewer,
+    board::name,
+    error::invalid,
+    judge::{in_meeting, in_turn},
 };
 
 /// The most bytes in the name of a file that is handed in.
@@ -67,11 +69,24 @@ impl Standing {
     ///
     /// There is none; the store fails.
     pub async fn read(store: &Store, name: &str, now_unix_ms: i64) -> Result<Self, ContestError> {
-        let Some(contest) = store.contest(name).await? else {
-            return invalid(format!(
+        match store.contest(name).await? {
+            Some(contest) => Self::of(store, contest, now_unix_ms).await,
+            None => invalid(format!(
                 "there is no contest \"{name}\"; `arena contest list` shows those that there are"
-            ));
-        };
+            )),
+        }
+    }
+
+    /// A contest that was just read, with all that belongs to it.
+    ///
+    /// # Errors
+    ///
+    /// Its rules can't be read; the store fails.
+    pub async fn of(
+        store: &Store,
+        contest: Contest,
+        now_unix_ms: i64,
+    ) -> Result<Self, ContestError> {
         let rules = ContestRules::of(&contest)?;
         Ok(Self {
             people: store.people(contest.id).await?,
@@ -106,15 +121,9 @@ impl Standing {
     /// [`ContestError::Invalid`] says what is waited for.
     pub fn check_over(&self) -> Result<(), ContestError> {
         let rules = &self.rules;
-        let open = self.entries.iter().filter(|one| !one.state.is_final());
-        let open = open.count();
+        let open = self.open_count();
         let is_over = |run: &ContestRun| run.kind == ContestRunKind::Final && run.result.is_some();
-        let official = self.entries.iter().filter(|one| one.place.official);
-        let could_meet = official
-            .map(|one| one.contestant)
-            .collect::<BTreeSet<_>>()
-            .len()
-            > 1;
+        let could_meet = in_meeting(&self.contestants, &self.entries).len() > 1;
         if !matches!(self.phase, Phase::Closed | Phase::Published) {
             invalid(format!(
                 "it closes {}; `arena contest change` can let it close before",
@@ -127,6 +136,13 @@ impl Standing {
         } else {
             Ok(())
         }
+    }
+
+    /// The number of entries that are not judged yet.
+    #[must_use]
+    pub fn open_count(&self) -> usize {
+        let open = self.entries.iter().filter(|one| !one.state.is_final());
+        open.count()
     }
 
     /// The person of this number.
@@ -147,34 +163,77 @@ impl Standing {
         )
     }
 
-    /// What came of an entry, as far as one who looks may see it: whose it is not, sees nothing. As
-    /// long as it is not told of ([`ContestRules::is_told`]) its owner sees what the build has printed.
+    /// What came of an entry, as far as one who looks may see it: whose it is not, sees nothing.
     #[must_use]
     pub fn outcome(&self, entry: &Entry, viewer: Viewer) -> Option<EntryOutcome> {
-        let is_theirs = match viewer {
-            Viewer::Organiser => true,
-            Viewer::Contestant(number) => number == entry.contestant,
-            Viewer::Other => false,
-        };
-        let outcome = is_theirs.then(|| outcome_of(entry))?;
-        let all = EntryOutcome {
-            ours: outcome.ours.filter(|_| viewer == Viewer::Organiser),
-            ..outcome
-        };
-        Some(match self.rules.is_told(entry, viewer, self.phase) {
-            true => all,
-            false => EntryOutcome {
-                log: all.log,
-                ..EntryOutcome::default()
-            },
+        let is_told = viewer.sees(entry) && self.is_told(entry, viewer);
+        is_told.then(|| {
+            let outcome = EntryOutcome::of(entry);
+            EntryOutcome {
+                ours: outcome.ours.filter(|_| viewer == Viewer::Organiser),
+                ..outcome
+            }
         })
     }
 
-    /// How many entries are to be built before this one, or are being judged now.
+    /// True if one who looks may see what came of an entry of their own.
+    #[must_use]
+    pub fn is_told(&self, entry: &Entry, viewer: Viewer) -> bool {
+        self.rules.is_told(entry, viewer, self.phase)
+    }
+
+    /// All that was said of these entries, by number, as far as one who looks may see it: whose they are
+    /// not, sees nothing. As long as an entry is not told of ([`is_told`](Self::is_told)) its owner sees
+    /// what the build has printed.
+    ///
+    /// # Errors
+    ///
+    /// The store fails.
+    pub async fn details(
+        &self,
+        store: &Store,
+        of: DetailsOf,
+        viewer: Viewer,
+    ) -> Result<BTreeMap<u64, EntryDetails>, ContestError> {
+        let all = store.entry_details(self.contest.id, of).await?;
+        let seen = self.entries.iter().filter(|entry| viewer.sees(entry));
+        let details = seen.filter_map(|entry| {
+            let details = all.get(&entry.number)?.clone();
+            let details: EntryDetails = serde_json::from_value(details).unwrap_or_default();
+            let told = match self.is_told(entry, viewer) {
+                true => details,
+                false => EntryDetails {
+                    games: Vec::new(),
+                    ..details
+                },
+            };
+            Some((entry.number, told))
+        });
+        Ok(details.collect())
+    }
+
+    /// The name of a contestant for one who looks; empty where there is none.
+    #[must_use]
+    pub fn name_of(&self, contestant: u64, viewer: Viewer) -> String {
+        let found = self.contestants.iter().find(|one| one.number == contestant);
+        found.map_or_else(String::new, |one| name(one, &self.people, viewer))
+    }
+
+    /// How many entries are before this one: those that play and were handed in before, and those that
+    /// are built before it, as the judge takes them in turn.
     #[must_use]
     pub fn ahead(&self, entry: &Entry) -> usize {
-        let is_ahead = |one: &&Entry| !one.state.is_final() && one.number < entry.number;
-        self.entries.iter().filter(is_ahead).count()
+        let is_before = |one: &&Entry| one.number < entry.number;
+        let (playing, waiting): (Vec<&Entry>, Vec<&Entry>) = self
+            .entries
+            .iter()
+            .filter(|one| !one.state.is_final())
+            .partition(|one| one.state == EntryState::Playing);
+        let playing = playing.into_iter().filter(is_before).count();
+        let turn = in_turn(&waiting);
+        let at = turn.iter().position(|one| one.number == entry.number);
+        // One that plays waits for no build.
+        playing + at.unwrap_or(0)
     }
 }
 

@@ -71,8 +71,11 @@ CREATE TABLE entries (
     -- The name of the file that was handed in, and its SHA-256.
     file TEXT NOT NULL,
     hash TEXT NOT NULL,
-    -- JSON: what came of it.
+    -- JSON: what came of it, in few words.
     outcome TEXT,
+    -- JSON: all that builds and games said of it, which no list reads. It goes when the person is
+    -- forgotten.
+    details TEXT,
     -- How its bot is started: packed:HASH and so on.
     spec TEXT,
     score BIGINT,

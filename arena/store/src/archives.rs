@@ -184,15 +184,7 @@ impl Store {
         let mut removed: Vec<String> = Vec::new();
         for row in rows {
             let hash: String = row.try_get(0)?;
-            for statement in [
-                "DELETE FROM archive_parts WHERE hash = $1",
-                "DELETE FROM archives WHERE hash = $1",
-            ] {
-                sqlx::query(statement)
-                    .bind(&hash)
-                    .execute(&mut *transaction)
-                    .await?;
-            }
+            delete(&mut transaction, &hash).await?;
             removed.push(hash);
         }
         transaction.commit().await?;
@@ -203,6 +195,18 @@ impl Store {
         let lock = "LOCK TABLE archives IN SHARE ROW EXCLUSIVE MODE";
         self.lock_table(transaction, lock).await
     }
+}
+
+/// Removes an archive with its parts.
+pub(crate) async fn delete(change: &mut Transaction, hash: &str) -> Result<(), StoreError> {
+    for statement in [
+        "DELETE FROM archive_parts WHERE hash = $1",
+        "DELETE FROM archives WHERE hash = $1",
+    ] {
+        let delete = sqlx::query(statement).bind(hash);
+        delete.execute(&mut **change).await?;
+    }
+    Ok(())
 }
 
 fn check(new: &NewArchive) -> Result<(), StoreError> {

@@ -157,11 +157,16 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
+/// Bytes that nobody can guess.
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], PageError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| PageError::system("no random numbers", error))?;
+    Ok(bytes)
+}
+
 /// 128 bits that nobody can guess, in hexadecimal digits.
 pub(crate) fn random_id() -> Result<String, PageError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| PageError::system("no random numbers", error))?;
-    Ok(hex::encode(bytes))
+    Ok(hex::encode(random_bytes::<16>()?))
 }
 
 /// The cookies that keep a language or a theme.

@@ -76,11 +76,10 @@ pub async fn tournament_html(
     let standing = standing_of(store, name).await?;
     let standings = &standing.standings;
     let page = lists::find_in(store, &standing, &GamesQuery::default(), GAMES).await?;
-    let kind = referee_games::game(&standing.tournament.game);
     let body = html! {
         h1 { (name) }
         p {
-            (kind.map_or("", |kind| kind.info().title_in(language)))
+            (pages::game_title(&standing.tournament.game, language))
             @if let Some(state) = standings.state { " · " strong { (pages::state(language, state)) } }
             " · " (tournament::counts(&standings.counts, language))
             " · " (pages::date(standing.tournament.created_unix_ms))

@@ -23,7 +23,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{caller::Caller, frame::Frame, hub::Hub};
+use crate::{caller::Caller, error::PageError, frame::Frame, hub::Hub};
 
 /// Shortest time for which a frame stands.
 pub(crate) const PACE: Duration = Duration::from_millis(200);
@@ -86,8 +86,9 @@ impl Feeds {
     }
 
     /// Follows a topic. The first who does so has its frames made by `render`, each time that
-    /// something is `heard`, until nobody follows it any more; where it gives none, there is nothing
-    /// to follow any more.
+    /// something is `heard`, until nobody follows it any more. Where a frame can't be made because of
+    /// our own failure, the one before stands, and the next is tried; after any other error, or
+    /// without a first frame, there is nothing to follow any more.
     pub(crate) fn follow<R, F>(
         &self,
         topic: String,
@@ -96,7 +97,7 @@ impl Feeds {
     ) -> Following
     where
         R: FnMut() -> F + Send + 'static,
-        F: Future<Output = Option<Frame>> + Send,
+        F: Future<Output = Result<Frame, PageError>> + Send,
     {
         if is_of_bots(&topic) {
             self.hub.set_watched(true);
@@ -118,17 +119,23 @@ impl Feeds {
         tokio::spawn(async move {
             loop {
                 heard.mark_unchanged();
-                let frame = render().await;
-                let is_last = frame.as_ref().is_none_or(|frame| frame.is_last);
-                if let Some(frame) = frame {
-                    sender.send_if_modified(|now| {
-                        let is_new = now.as_deref() != Some(&frame);
-                        if is_new {
-                            *now = Some(Arc::new(frame));
-                        }
-                        is_new
-                    });
-                }
+                let is_last = match render().await {
+                    Ok(frame) => {
+                        let is_last = frame.is_last;
+                        sender.send_if_modified(|now| {
+                            let is_new = now.as_deref() != Some(&frame);
+                            if is_new {
+                                *now = Some(Arc::new(frame));
+                            }
+                            is_new
+                        });
+                        is_last
+                    }
+                    Err(error) => {
+                        tracing::debug!(topic, %error, "no new frame");
+                        !error.status().is_server_error() || sender.borrow().is_none()
+                    }
+                };
                 if is_last {
                     break;
                 }
@@ -223,4 +230,41 @@ pub(crate) fn events<H: Send + 'static>(
         }
     });
     Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_stands_while_its_store_fails_and_ends_when_there_is_nothing_to_see() {
+        let feeds = Feeds::new(Arc::default());
+        let (tell, heard) = watch::channel(0_u64);
+        let mut frames = 0;
+        let mut following = feeds.follow("front en".to_owned(), heard, move || {
+            frames += 1;
+            std::future::ready(match frames {
+                2 => Err(PageError::system("the store", "it is away")),
+                1 | 3 => Ok(Frame {
+                    said: frames.to_string(),
+                    ..Frame::default()
+                }),
+                _ => Err(PageError::NotFound("gone".to_owned())),
+            })
+        });
+        let mut said = Vec::new();
+        while following.changed().await.is_ok() {
+            let frame = following.borrow_and_update().clone();
+            said.extend(frame.map(|frame| frame.said.clone()));
+            tell.send_modify(|number| *number += 1);
+        }
+        assert_eq!(said, ["1", "3"]);
+        assert_eq!(feeds.followed(), 0);
+        // Without a first frame there is nothing to wait for.
+        let (_tell, heard) = watch::channel(0_u64);
+        let mut following = feeds.follow("front en".to_owned(), heard, || {
+            std::future::ready(Err(PageError::system("the store", "it is away")))
+        });
+        assert!(following.changed().await.is_err());
+    }
 }

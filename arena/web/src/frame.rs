@@ -64,6 +64,14 @@ pub(crate) struct Changes<'a> {
 }
 
 impl Frame {
+    /// The frame after which nothing comes, with nothing in it.
+    pub(crate) fn last() -> Self {
+        Self {
+            is_last: true,
+            ..Self::default()
+        }
+    }
+
     /// The changes since the frame before; all of it where there was none. None where nothing
     /// differs.
     pub(crate) fn since<'a>(&'a self, before: Option<&Frame>) -> Option<Changes<'a>> {

@@ -25,9 +25,13 @@ pub(crate) fn read_key(text: &str) -> Result<(u64, u32), PageError> {
 
 /// The record of a game, where its deal is played no more, fit to be shown.
 pub(crate) async fn find(site: &Arc<Site>, name: &str, game: &str) -> Result<Record, PageError> {
-    let text = find_text(site, name, game).await?;
-    let record =
-        Record::parse(&text).map_err(|error| PageError::system("a record can't be read", error))?;
+    read(&find_text(site, name, game).await?)
+}
+
+/// A record of the store, fit to be shown.
+pub(crate) fn read(text: &str) -> Result<Record, PageError> {
+    let record = Record::parse(text);
+    let record = record.map_err(|error| PageError::system("a record can't be read", error))?;
     Ok(record.printable())
 }
 

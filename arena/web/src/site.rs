@@ -132,7 +132,7 @@ impl Site {
     ) -> Response
     where
         R: FnMut() -> F + Send + 'static,
-        F: Future<Output = Option<Frame>> + Send,
+        F: Future<Output = Result<Frame, PageError>> + Send,
         H: Send + 'static,
     {
         if caller.accepts_json {

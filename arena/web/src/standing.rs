@@ -41,8 +41,8 @@ pub(crate) struct TournamentStanding {
 }
 
 /// A reading, and how long it is good.
-struct KeptReading<T> {
-    value: Arc<T>,
+pub(crate) struct KeptReading<T> {
+    pub(crate) value: Arc<T>,
     made: Instant,
     took: Duration,
 }
@@ -67,7 +67,7 @@ pub(crate) struct StandingsCache {
 
 impl<T> KeptReading<T> {
     /// A value that has just been read; the reading began at `began`.
-    fn since(began: Instant, value: T) -> Self {
+    pub(crate) fn since(began: Instant, value: T) -> Self {
         Self {
             value: Arc::new(value),
             made: Instant::now(),
@@ -75,7 +75,7 @@ impl<T> KeptReading<T> {
         }
     }
 
-    fn is_fresh(&self) -> bool {
+    pub(crate) fn is_fresh(&self) -> bool {
         self.made.elapsed() < LEAST.max(self.took * SHARE)
     }
 }

@@ -10,10 +10,10 @@ use std::{
 };
 
 use arena_contest::{
-    Board, ContestError, ContestRules, EntryOutcome, ExamRules, Fault, LARGEST_UPLOAD, Refusal,
-    Standing, Viewer, read_roster, verdict_words,
+    Board, ContestError, ContestRules, EntryDetails, EntryOutcome, ExamRules, Fault,
+    LARGEST_UPLOAD, Refusal, Standing, Viewer, read_roster, token_list, verdict_words,
 };
-use arena_store::{By, ContestRunKind, Entry, Store};
+use arena_store::{By, ContestRunKind, DetailsOf, Entry, Store};
 use arena_terminal::{Format, StoreAt};
 use arena_tournament::unix_ms;
 use clap::{Args, Subcommand};
@@ -439,12 +439,11 @@ impl Named {
         for (what, at) in times {
             report::line(&format!("{what} {}", rules.shown(at)))?;
         }
-        let open = standing.entries.iter().filter(|one| !one.state.is_final());
         report::line(&format!(
             "{}, {}, of which {} not judged yet",
             plural(standing.contestants.len() as u64, "contestant"),
             count(standing.entries.len() as u64, "entry", "entries"),
-            open.count()
+            standing.open_count()
         ))?;
         if rules.r#final.is_some() {
             let hash = standing.contest.final_root.commitment();
@@ -591,17 +590,7 @@ impl AddPeople {
                 return told(Err(error));
             }
         };
-        let mut lines = "person,name,id,token\n".to_owned();
-        for (number, one) in numbers.iter().zip(&invitations) {
-            let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-            lines += &format!(
-                "{number},{},{},{}\n",
-                quoted(&one.person.name),
-                quoted(one.person.external_id.as_deref().unwrap_or_default()),
-                one.token.reveal()
-            );
-        }
-        tokens.write_all(lines.as_bytes())?;
+        tokens.write_all(token_list(&numbers, &invitations).as_bytes())?;
         tokens.sync_all()?;
         let line = format!(
             "{} added; their tokens are in {}, and kept nowhere else: give each person theirs",
@@ -713,13 +702,11 @@ impl OfEntry {
             entry.state.word(),
             result(standing, entry)
         ))?;
-        let EntryOutcome {
-            log,
-            fault,
-            games,
-            ours,
-            ..
-        } = outcome;
+        let EntryOutcome { fault, ours, .. } = outcome;
+        let of = DetailsOf::Entry(entry.number);
+        let details = standing.details(&opened.store, of, Viewer::Organiser);
+        let mut details = told(details.await)?;
+        let EntryDetails { log, games } = details.remove(&entry.number).unwrap_or_default();
         if let Some(why) = ours {
             report::line(&format!("our own failure: {}", printable(&why)))?;
         }

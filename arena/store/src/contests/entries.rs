@@ -1,8 +1,10 @@
 //! What is handed in, and what comes of it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::{Row as _, any::AnyRow};
+use sqlx::{AssertSqlSafe, Row as _, any::AnyRow};
 
 use super::{
     By, ContestId, Contestant, NewContestRun, PersonNumber, missing, people::read_contestants,
@@ -61,6 +63,17 @@ impl EntryState {
     }
 }
 
+/// Which entries' details are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DetailsOf {
+    /// Those of all.
+    All,
+    /// Those of one contestant.
+    Contestant(u64),
+    /// Those of one entry.
+    Entry(u64),
+}
+
 /// Something that is handed in.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEntry<'a> {
@@ -112,7 +125,8 @@ pub struct Entry {
     pub file: String,
     /// Its SHA-256, in hexadecimal digits.
     pub hash: String,
-    /// What came of it; the store does not interpret it.
+    /// What came of it, in few words; the store does not interpret it. There is more in
+    /// [`Store::entry_details`].
     pub outcome: Option<Value>,
     /// How its bot is started.
     pub spec: Option<String>,
@@ -143,14 +157,11 @@ impl Store {
         let Some(contestant) = contestant else {
             return missing("contestant", &new.contestant);
         };
-        let before = sqlx::query(
-            "SELECT * FROM entries WHERE contest = $1 AND contestant = $2 AND trial_of IS NULL
-             ORDER BY number",
-        )
-        .bind(id.0)
-        .bind(signed(new.contestant)?)
-        .fetch_all(&mut *change)
-        .await?;
+        let before = sqlx::query(select("contestant = $2 AND trial_of IS NULL"))
+            .bind(id.0)
+            .bind(signed(new.contestant)?)
+            .fetch_all(&mut *change)
+            .await?;
         let before: Vec<Entry> = before.iter().map(entry).collect::<Result<_, _>>()?;
         let place = match decide(contestant, &before) {
             Ok(place) => place,
@@ -192,12 +203,10 @@ impl Store {
     ///
     /// The database fails.
     pub async fn entries(&self, id: ContestId) -> Result<Vec<Entry>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM entries WHERE contest = $1 AND trial_of IS NULL ORDER BY number",
-        )
-        .bind(id.0)
-        .fetch_all(&mut self.reader().await?)
-        .await?;
+        let rows = sqlx::query(select("trial_of IS NULL"))
+            .bind(id.0)
+            .fetch_all(&mut self.reader().await?)
+            .await?;
         rows.iter().map(entry).collect()
     }
 
@@ -207,13 +216,10 @@ impl Store {
     ///
     /// The database fails.
     pub async fn trials(&self, id: ContestId) -> Result<Vec<Entry>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM entries WHERE contest = $1 AND trial_of IS NOT NULL
-                 AND state <> 'settled' ORDER BY number",
-        )
-        .bind(id.0)
-        .fetch_all(&mut self.reader().await?)
-        .await?;
+        let rows = sqlx::query(select("trial_of IS NOT NULL AND state <> 'settled'"))
+            .bind(id.0)
+            .fetch_all(&mut self.reader().await?)
+            .await?;
         rows.iter().map(entry).collect()
     }
 
@@ -223,13 +229,10 @@ impl Store {
     ///
     /// The database fails.
     pub async fn open_entries(&self, id: ContestId) -> Result<Vec<Entry>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT * FROM entries WHERE contest = $1 AND state NOT IN ('judged', 'failed', 'settled')
-             ORDER BY number",
-        )
-        .bind(id.0)
-        .fetch_all(&mut self.reader().await?)
-        .await?;
+        let rows = sqlx::query(select("state NOT IN ('judged', 'failed', 'settled')"))
+            .bind(id.0)
+            .fetch_all(&mut self.reader().await?)
+            .await?;
         rows.iter().map(entry).collect()
     }
 
@@ -239,7 +242,7 @@ impl Store {
     ///
     /// [`StoreError::Missing`]; the database fails.
     pub async fn entry(&self, id: ContestId, number: u64) -> Result<Entry, StoreError> {
-        let row = sqlx::query("SELECT * FROM entries WHERE contest = $1 AND number = $2")
+        let row = sqlx::query(select("number = $2"))
             .bind(id.0)
             .bind(signed(number)?)
             .fetch_optional(&mut self.reader().await?)
@@ -248,6 +251,40 @@ impl Store {
             Some(row) => entry(&row),
             None => missing("entry", &number),
         }
+    }
+
+    /// All that builds and games said of the entries of a contest, or of one contestant's, by number;
+    /// the store does not interpret it.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn entry_details(
+        &self,
+        id: ContestId,
+        of: DetailsOf,
+    ) -> Result<BTreeMap<u64, Value>, StoreError> {
+        let (filter, number_of) = match of {
+            DetailsOf::All => ("$2 = -1", -1),
+            DetailsOf::Contestant(contestant) => ("contestant = $2", signed(contestant)?),
+            DetailsOf::Entry(entry) => ("number = $2", signed(entry)?),
+        };
+        let select = format!(
+            "SELECT number, details FROM entries
+             WHERE contest = $1 AND {filter} AND details IS NOT NULL"
+        );
+        let rows = sqlx::query(AssertSqlSafe(select))
+            .bind(id.0)
+            .bind(number_of)
+            .fetch_all(&mut self.reader().await?)
+            .await?;
+        let details = rows.iter().map(|row| {
+            let text: &str = row.try_get("details")?;
+            let details = serde_json::from_str(text)
+                .map_err(|_| damaged("what was said of an entry", &text))?;
+            Ok((number(row, "number")?, details))
+        });
+        details.collect()
     }
 
     /// What was handed in, as it came; none where the person was forgotten.
@@ -303,11 +340,12 @@ impl Store {
         entry: &Entry,
         spec: &str,
         outcome: &Value,
+        details: &Value,
         runs: &[NewContestRun],
     ) -> Result<bool, StoreError> {
         let mut change = self.writing().await?;
         let begun = sqlx::query(
-            "UPDATE entries SET state = 'playing', spec = $4, outcome = $5
+            "UPDATE entries SET state = 'playing', spec = $4, outcome = $5, details = $6
              WHERE contest = $1 AND number = $2 AND attempt = $3 AND state = 'building'",
         )
         .bind(id.0)
@@ -315,6 +353,7 @@ impl Store {
         .bind(i64::from(entry.attempt))
         .bind(spec)
         .bind(outcome.to_string())
+        .bind(details.to_string())
         .execute(&mut *change)
         .await?;
         if begun.rows_affected() == 0 {
@@ -329,8 +368,8 @@ impl Store {
     }
 
     /// Ends an entry: with its score, or without one where it could not be built or started. An
-    /// entry that failed takes no counted place any more. False where another attempt has it, or it
-    /// has ended before.
+    /// entry that failed takes no counted place any more. Without details they stay as they are. False
+    /// where another attempt has it, or it has ended before.
     ///
     /// # Errors
     ///
@@ -340,6 +379,7 @@ impl Store {
         id: ContestId,
         entry: &Entry,
         outcome: &Value,
+        details: Option<&Value>,
         score: Option<i64>,
     ) -> Result<bool, StoreError> {
         let state = match score {
@@ -349,7 +389,8 @@ impl Store {
         let mut change = self.writing().await?;
         let ended = sqlx::query(
             "UPDATE entries SET state = $4, outcome = $5, score = $6,
-                 counted = CASE WHEN $7 = 1 THEN 0 ELSE counted END
+                 counted = CASE WHEN $7 = 1 THEN 0 ELSE counted END,
+                 details = COALESCE($8, details)
              WHERE contest = $1 AND number = $2 AND attempt = $3
                  AND state NOT IN ('judged', 'failed')",
         )
@@ -360,6 +401,7 @@ impl Store {
         .bind(outcome.to_string())
         .bind(score)
         .bind(i64::from(score.is_none()))
+        .bind(details.map(ToString::to_string))
         .execute(&mut *change)
         .await?;
         change.commit().await?;
@@ -468,10 +510,9 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let mut change = self.writing().await?;
         self.lock_contest(&mut change, id).await?;
-        let rows = sqlx::query(
-            "SELECT * FROM entries WHERE contest = $1 AND trial_of IS NOT NULL
-                 AND state IN ('judged', 'failed') ORDER BY number",
-        )
+        let rows = sqlx::query(select(
+            "trial_of IS NOT NULL AND state IN ('judged', 'failed')",
+        ))
         .bind(id.0)
         .fetch_all(&mut *change)
         .await?;
@@ -481,7 +522,9 @@ impl Store {
                 // One that fails now takes no counted place any more, and one that failed does.
                 sqlx::query(
                     "UPDATE entries SET state = $3, outcome = $4, spec = $5, score = $6,
-                         counted = CASE WHEN $7 = 1 THEN official ELSE 0 END
+                         counted = CASE WHEN $7 = 1 THEN official ELSE 0 END,
+                         details = (SELECT trial.details FROM entries AS trial
+                             WHERE trial.contest = $8 AND trial.number = $9)
                      WHERE contest = $1 AND number = $2",
                 )
                 .bind(id.0)
@@ -491,6 +534,8 @@ impl Store {
                 .bind(trial.spec.as_deref())
                 .bind(trial.score)
                 .bind(i64::from(trial.score.is_some()))
+                .bind(id.0)
+                .bind(signed(trial.number)?)
                 .execute(&mut *change)
                 .await?;
                 let words = trial.score.map_or_else(
@@ -539,6 +584,15 @@ impl Store {
         .await?;
         Ok(tournament)
     }
+}
+
+/// The entries of the contest `$1` for which something holds, by number, without their details.
+fn select(holds: &str) -> AssertSqlSafe<String> {
+    AssertSqlSafe(format!(
+        "SELECT number, contestant, person, part, received_ms, official, counted, state, attempt,
+             file, hash, outcome, spec, score, trial_of
+         FROM entries WHERE contest = $1 AND {holds} ORDER BY number"
+    ))
 }
 
 fn entry(row: &AnyRow) -> Result<Entry, StoreError> {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::{Row as _, any::AnyRow};
 
-pub use entries::{Entry, EntryState, NewEntry, Place};
+pub use entries::{DetailsOf, Entry, EntryState, NewEntry, Place};
 pub use people::{Contestant, NewPerson, Person, PersonNumber, Role};
 pub use runs::{ContestRun, ContestRunKind, NewContestRun};
 

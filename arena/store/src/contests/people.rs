@@ -1,12 +1,16 @@
 //! The people of a contest, and those who are ranked.
 
-use referee_core::is_printable;
 use serde::{Deserialize, Serialize};
-use sqlx::{Row as _, any::AnyRow};
+use sqlx::{
+    Any, Row as _,
+    any::{AnyArguments, AnyRow},
+    query::Query,
+};
 
 use super::{By, ContestId, missing};
 use crate::{
-    Store, StoreError,
+    Store, StoreError, archives,
+    bots::check_name,
     error::is_taken,
     session::Transaction,
     sql::{damaged, number, signed},
@@ -17,9 +21,6 @@ pub type PersonNumber = u64;
 
 /// The beginning of the pseudonyms that contestants are given.
 const NAMELESS: &str = "contestant ";
-/// The most characters of a name.
-const LONGEST: usize = 200;
-
 /// What a person may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -268,8 +269,9 @@ impl Store {
         change.commit().await
     }
 
-    /// Forgets a person: name, id, group, token, what was handed in, and what was built of it, unless
-    /// it is still being played. Results stay, under the contestant's number. A contestant of which
+    /// Forgets a person: name, id, group, token, what was handed in, what builds and games said of it,
+    /// and what was built of it, unless it is still being played. Results stay, under the contestant's
+    /// number. A contestant of which
     /// nobody is left is shown by its number.
     ///
     /// # Errors
@@ -305,6 +307,11 @@ impl Store {
         .bind(number_of)
         .execute(&mut *change)
         .await?;
+        sqlx::query("UPDATE entries SET details = NULL WHERE contest = $1 AND person = $2")
+            .bind(id.0)
+            .bind(number_of)
+            .execute(&mut *change)
+            .await?;
         remove_bots(&mut change, id, number_of).await?;
         if let Some(contestant) = row.try_get::<Option<i64>, _>("contestant")? {
             sqlx::query(
@@ -344,17 +351,28 @@ impl Store {
             Some(_) => format!("contestant {contestant} may hand in until {words}"),
             None => format!("contestant {contestant} has no extension"),
         };
-        let set = "UPDATE contestants SET until_ms = $3 WHERE contest = $1 AND number = $2";
+        let set = "UPDATE contestants SET until_ms = $1 WHERE contest = $2 AND number = $3";
+        let set = sqlx::query(set).bind(until_unix_ms);
+        self.change_contestant(set, id, contestant, &what, by).await
+    }
+
+    /// Changes a contestant by a statement that still lacks the contest and the number, its last
+    /// parameters.
+    async fn change_contestant(
+        &self,
+        update: Query<'_, Any, AnyArguments>,
+        id: ContestId,
+        contestant: u64,
+        what: &str,
+        by: By<'_>,
+    ) -> Result<(), StoreError> {
         let mut change = self.writing().await?;
         self.lock_contest(&mut change, id).await?;
-        let set = sqlx::query(set)
-            .bind(id.0)
-            .bind(signed(contestant)?)
-            .bind(until_unix_ms);
-        if set.execute(&mut *change).await?.rows_affected() == 0 {
+        let update = update.bind(id.0).bind(signed(contestant)?);
+        if update.execute(&mut *change).await?.rows_affected() == 0 {
             return missing("contestant", &contestant);
         }
-        self.log(&mut change, id, by, &what).await?;
+        self.log(&mut change, id, by, what).await?;
         change.commit().await
     }
 
@@ -372,23 +390,14 @@ impl Store {
     ) -> Result<(), StoreError> {
         let what = match reason {
             Some(reason) => {
-                check_text("reason", reason)?;
+                check_name("reason", reason)?;
                 format!("disqualified contestant {contestant}: {reason}")
             }
             None => format!("contestant {contestant} is in again"),
         };
-        let set = "UPDATE contestants SET disqualified = $3 WHERE contest = $1 AND number = $2";
-        let mut change = self.writing().await?;
-        self.lock_contest(&mut change, id).await?;
-        let set = sqlx::query(set)
-            .bind(id.0)
-            .bind(signed(contestant)?)
-            .bind(reason);
-        if set.execute(&mut *change).await?.rows_affected() == 0 {
-            return missing("contestant", &contestant);
-        }
-        self.log(&mut change, id, by, &what).await?;
-        change.commit().await
+        let set = "UPDATE contestants SET disqualified = $1 WHERE contest = $2 AND number = $3";
+        let set = sqlx::query(set).bind(reason);
+        self.change_contestant(set, id, contestant, &what, by).await
     }
 
     /// Logs a person in who has shown the token with the hash `by_token`: until then, whoever has the
@@ -492,14 +501,7 @@ async fn remove_bots(
     .fetch_all(&mut **change)
     .await?;
     for row in rows {
-        let hash: String = row.try_get(0)?;
-        for statement in [
-            "DELETE FROM archive_parts WHERE hash = $1",
-            "DELETE FROM archives WHERE hash = $1",
-        ] {
-            let delete = sqlx::query(statement).bind(&hash);
-            delete.execute(&mut **change).await?;
-        }
+        archives::delete(change, row.try_get(0)?).await?;
     }
     Ok(())
 }
@@ -545,7 +547,7 @@ pub(super) async fn read_contestants(
 }
 
 fn check(new: &NewPerson) -> Result<(), StoreError> {
-    check_text("name of a person", &new.name)?;
+    check_name("name of a person", &new.name)?;
     if let Some(shown) = new.pseudonym.as_ref().or(new.team.as_ref())
         && shown.starts_with(NAMELESS)
     {
@@ -562,22 +564,10 @@ fn check(new: &NewPerson) -> Result<(), StoreError> {
         ("team", &new.team),
     ] {
         if let Some(text) = text {
-            check_text(what, text)?;
+            check_name(what, text)?;
         }
     }
     Ok(())
-}
-
-fn check_text(what: &'static str, text: &str) -> Result<(), StoreError> {
-    let why = match text.chars().count() {
-        0 => "it is empty",
-        length if length > LONGEST => "it has more than 200 characters",
-        _ if !text.chars().all(is_printable) => "it has control characters",
-        _ if text.trim() != text => "it begins or ends with a space",
-        _ => return Ok(()),
-    };
-    let name = text.to_owned();
-    Err(StoreError::BadName { what, name, why })
 }
 
 fn exists<T>(

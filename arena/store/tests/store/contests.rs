@@ -106,7 +106,9 @@ async fn two_at_once_take_one_place(home: &Home) {
         .unwrap()
         .unwrap();
     for ends in [true, false] {
-        let ended = store.end_entry(contest.id, &first, &json!({}), None).await;
+        let ended = store
+            .end_entry(contest.id, &first, &json!({}), None, None)
+            .await;
         assert_eq!(ended.unwrap(), ends);
     }
     assert_eq!(
@@ -136,19 +138,19 @@ async fn an_entry_is_judged_by_one_attempt(home: &Home) {
     let outcome = json!({ "by": "first" });
     assert!(
         !store
-            .begin_exam(id, &first, "packed:1", &outcome, &[])
+            .begin_exam(id, &first, "packed:1", &outcome, &json!({}), &[])
             .await
             .unwrap()
     );
     assert!(
         !store
-            .end_entry(id, &first, &outcome, Some(10))
+            .end_entry(id, &first, &outcome, None, Some(10))
             .await
             .unwrap()
     );
     assert!(
         store
-            .begin_exam(id, &second, "packed:2", &json!({}), &[])
+            .begin_exam(id, &second, "packed:2", &json!({}), &json!({}), &[])
             .await
             .unwrap()
     );
@@ -157,7 +159,7 @@ async fn an_entry_is_judged_by_one_attempt(home: &Home) {
     assert_eq!(open[0].state, EntryState::Playing);
     assert!(
         store
-            .end_entry(id, &second, &json!({ "by": "second" }), Some(55))
+            .end_entry(id, &second, &json!({ "by": "second" }), None, Some(55))
             .await
             .unwrap()
     );
@@ -182,7 +184,7 @@ async fn what_is_judged_anew_changes_nothing_until_it_is_applied(home: &Home) {
             .unwrap();
         assert!(
             store
-                .end_entry(id, &entry, &json!({}), score)
+                .end_entry(id, &entry, &json!({}), None, score)
                 .await
                 .unwrap()
         );
@@ -202,7 +204,7 @@ async fn what_is_judged_anew_changes_nothing_until_it_is_applied(home: &Home) {
                 .unwrap();
             assert!(
                 store
-                    .end_entry(id, &trial, &json!({}), Some(score))
+                    .end_entry(id, &trial, &json!({}), None, Some(score))
                     .await
                     .unwrap()
             );
@@ -264,7 +266,7 @@ async fn an_exam_begins_with_all_of_its_tournaments_or_none(home: &Home) {
     // The second name is taken.
     let runs = [run("spring.e1.1.1", 1, exam), run("cup", 2, exam)];
     let error = store
-        .begin_exam(id, &entry, "packed:1", &json!({}), &runs)
+        .begin_exam(id, &entry, "packed:1", &json!({}), &json!({}), &runs)
         .await
         .unwrap_err();
     assert!(matches!(error, StoreError::Exists { .. }), "{error}");
@@ -276,7 +278,7 @@ async fn an_exam_begins_with_all_of_its_tournaments_or_none(home: &Home) {
     let runs = [run("spring.e1.1.1", 1, exam), run("spring.e1.1.2", 2, exam)];
     assert!(
         store
-            .begin_exam(id, &entry, "packed:1", &json!({}), &runs)
+            .begin_exam(id, &entry, "packed:1", &json!({}), &json!({}), &runs)
             .await
             .unwrap()
     );
@@ -425,11 +427,11 @@ async fn a_person_is_forgotten_and_the_results_stay(home: &Home) {
     store.add_archive(&archive, b"bot").await.unwrap();
     let spec = format!("packed:{hash}?run=x");
     store
-        .begin_exam(id, &entry, &spec, &json!({}), &[])
+        .begin_exam(id, &entry, &spec, &json!({}), &json!({}), &[])
         .await
         .unwrap();
     store
-        .end_entry(id, &entry, &json!({}), Some(70))
+        .end_entry(id, &entry, &json!({}), None, Some(70))
         .await
         .unwrap();
     store.forget_person(id, 1, BY).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arena_contest::{Board, Fault, Phase, Viewer, verdict_words};
+use arena_contest::{Board, EntryDetails, Fault, Phase, Viewer, verdict_words};
 use arena_events::exam::ExamVerdict;
 use arena_store::Entry;
 use axum::{
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use super::{
     LARGEST_BODY,
     handlers::{SentFile, listed, read_group, take, unkept},
-    visit::{Visit, Visitor},
+    visit::{SeenContest, Visit, Visitor},
 };
 use crate::{
     api::{ApiAnswer, Endpoint, JSON, TEXT, schema_of},
@@ -230,26 +230,29 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
 }
 
 async fn list(visitor: Visitor, State(site): OfSite) -> ApiAnswer<Vec<ContestInfo>> {
-    let visits = listed(&site, &visitor).await?;
-    Ok(Json(visits.iter().map(info).collect()))
+    let seen = listed(&site, &visitor).await?;
+    Ok(Json(seen.into_iter().map(info).collect()))
 }
 
-fn info(visit: &Visit) -> ContestInfo {
-    let standing = &visit.standing;
-    let (contest, rules) = (&standing.contest, &standing.rules);
-    let is_published = standing.phase == Phase::Published;
+fn info(seen: SeenContest) -> ContestInfo {
+    let SeenContest {
+        contest,
+        rules,
+        phase,
+        login,
+    } = seen;
     ContestInfo {
-        contest: contest.name.clone(),
-        title: rules.title.clone(),
+        contest: contest.name,
+        title: rules.title,
         game: game_name(&rules.game),
-        phase: standing.phase,
-        zone: rules.zone.clone(),
+        phase,
+        zone: rules.zone,
         opens_unix_ms: rules.opens_unix_ms,
         freezes_unix_ms: rules.freezes_unix_ms,
         closes_unix_ms: rules.closes_unix_ms,
-        role: visit.person().map(|person| person.role.word()),
+        role: login.map(|login| login.person.role.word()),
         final_commitment: contest.final_root.commitment(),
-        final_root: is_published.then(|| contest.final_root.reveal()),
+        final_root: (phase == Phase::Published).then(|| contest.final_root.reveal()),
     }
 }
 
@@ -258,7 +261,7 @@ async fn contest(
     State(site): OfSite,
     Path(name): Path<String>,
 ) -> ApiAnswer<ContestInfo> {
-    Ok(Json(info(&visitor.visit(&site, &name).await?)))
+    Ok(Json(info(visitor.enter(&site, &name).await?)))
 }
 
 async fn board(
@@ -277,7 +280,12 @@ async fn entries(
 ) -> ApiAnswer<Vec<ContestEntry>> {
     let visit = visitor.visit(&site, &name).await?;
     visitor.login()?;
-    Ok(Json(visit.entries().map(|one| told(&visit, one)).collect()))
+    let mut details = visit.all_details(&site).await?;
+    let told = visit.entries().map(|entry| {
+        let details = details.remove(&entry.number).unwrap_or_default();
+        told(&visit, entry, details)
+    });
+    Ok(Json(told.collect()))
 }
 
 async fn entry(
@@ -287,15 +295,21 @@ async fn entry(
 ) -> ApiAnswer<ContestEntry> {
     let visit = visitor.visit(&site, &name).await?;
     visitor.login()?;
-    Ok(Json(told(&visit, visit.entry(number)?)))
+    Ok(Json(told_of(&site, &visit, number).await?))
+}
+
+async fn told_of(site: &Site, visit: &Visit, number: u64) -> Result<ContestEntry, PageError> {
+    let entry = visit.entry(number)?;
+    Ok(told(visit, entry, visit.details(site, number).await?))
 }
 
 /// An entry, as far as whoever may see it may see what came of it.
-fn told(visit: &Visit, entry: &Entry) -> ContestEntry {
-    let standing = &visit.standing;
-    let outcome = standing.outcome(entry, visit.viewer).unwrap_or_default();
-    let names = standing.board(visit.viewer).rows;
-    let games = (1..).zip(outcome.games).map(|(number, game)| ContestGame {
+fn told(visit: &Visit, entry: &Entry, details: EntryDetails) -> ContestEntry {
+    let (standing, viewer) = (&visit.standing, visit.viewer);
+    let outcome = standing.outcome(entry, viewer);
+    let is_told = outcome.is_some();
+    let outcome = outcome.unwrap_or_default();
+    let games = (1..).zip(details.games).map(|(number, game)| ContestGame {
         game: number,
         part: game.part,
         opponent: game.opponent,
@@ -309,7 +323,7 @@ fn told(visit: &Visit, entry: &Entry) -> ContestEntry {
     ContestEntry {
         entry: entry.number,
         contestant: entry.contestant,
-        name: (visit.viewer == Viewer::Organiser).then(|| visit.name_of(&names, entry.contestant)),
+        name: (viewer == Viewer::Organiser).then(|| standing.name_of(entry.contestant, viewer)),
         group: (entry.part > 0).then_some(entry.part),
         file: entry.file.clone(),
         hash: entry.hash.clone(),
@@ -318,10 +332,10 @@ fn told(visit: &Visit, entry: &Entry) -> ContestEntry {
         counted: entry.place.counted,
         state: entry.state.word(),
         ahead: (!entry.state.is_final()).then(|| standing.ahead(entry)),
-        score: entry.score.filter(|_| visit.is_told(entry)),
+        score: entry.score.filter(|_| is_told),
         passed: outcome.passed.map(|(passed, of)| [passed, of]),
         fault: outcome.fault,
-        log: outcome.log,
+        log: details.log,
         games: games.collect(),
     }
 }
@@ -341,16 +355,16 @@ async fn submit(
     Query(asked): Query<UploadQuery>,
     bytes: Bytes,
 ) -> Result<Response, PageError> {
-    let visit = visitor.visit(&site, &name).await?;
+    let seen = visitor.enter(&site, &name).await?;
     let sent = SentFile {
         group: read_group(&asked.group)?,
         file: asked.file,
         bytes,
     };
-    let number = take(&site, &visit, &sent).await?.number;
+    let number = take(&site, &seen, &sent).await?.number;
     // With its place in the queue.
     let visit = visitor.visit(&site, &name).await?;
-    let entry = told(&visit, visit.entry(number)?);
+    let entry = told_of(&site, &visit, number).await?;
     Ok((StatusCode::CREATED, Json(entry)).into_response())
 }
 

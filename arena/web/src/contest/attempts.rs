@@ -28,8 +28,12 @@ struct Wrong {
 }
 
 impl Attempts {
-    /// Refuses a client that was wrong too often.
-    pub(super) fn check(&self, client: Client) -> Result<(), PageError> {
+    /// A client was wrong.
+    ///
+    /// # Errors
+    ///
+    /// It was so too often.
+    pub(super) fn count(&self, client: Client) -> Result<(), PageError> {
         let mut wrong = self.0.lock();
         if wrong.began.is_none_or(|began| began.elapsed() >= WINDOW) {
             *wrong = Wrong {
@@ -37,14 +41,11 @@ impl Attempts {
                 by_client: HashMap::new(),
             };
         }
-        match wrong.by_client.get(&client) {
-            Some(&times) if times >= MOST => Err(Full::WrongTokens.into()),
-            _ => Ok(()),
+        let times = wrong.by_client.entry(client).or_default();
+        *times += 1;
+        match *times > MOST {
+            true => Err(Full::WrongTokens.into()),
+            false => Ok(()),
         }
-    }
-
-    /// A client was wrong.
-    pub(super) fn count(&self, client: Client) {
-        *self.0.lock().by_client.entry(client).or_default() += 1;
     }
 }

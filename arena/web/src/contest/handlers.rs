@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_contest::{Standing, hand_in};
+use arena_contest::hand_in;
 use arena_store::Entry;
 use axum::{
     Form, Json, Router,
@@ -17,12 +17,11 @@ use axum::{
     routing::{get, post},
 };
 use maud::Markup;
-use referee_core::{Record, Seat};
-use referee_games::game;
+use referee_core::Seat;
 
 use super::{
     LARGEST_BODY, pages, unprocessable,
-    visit::{self, Login, Visit, Visitor},
+    visit::{self, SeenContest, Visit, Visitor},
     words,
 };
 use crate::{
@@ -33,6 +32,7 @@ use crate::{
     language::Language,
     layout::{self, part},
     pages::game::GameQuery,
+    records,
     site::{OfSite, Site},
     viewer::ViewedGame,
 };
@@ -98,24 +98,20 @@ fn refused(caller: &Caller, contest: &str, error: &PageError) -> Response {
 
 async fn list(caller: Caller, visitor: Visitor, State(site): OfSite) -> Response {
     match listed(&site, &visitor).await {
-        Ok(visits) => {
+        Ok(seen) => {
             let title = caller.language.pick("Contests", "竞赛");
-            layout::page(&caller, title, &pages::list(&visits, caller.language))
+            layout::page(&caller, title, &pages::list(&seen, caller.language))
         }
         Err(error) => error.page(&caller),
     }
 }
 
 /// The contests that somebody may see, the newest first.
-pub(super) async fn listed(site: &Site, visitor: &Visitor) -> Result<Vec<Visit>, PageError> {
-    let mut visits = Vec::new();
-    for contest in site.store.contests().await? {
-        let is_theirs = visitor.contest() == Some(contest.id);
-        if is_theirs || contest.published_unix_ms.is_some() {
-            visits.push(visitor.visit(site, &contest.name).await?);
-        }
-    }
-    Ok(visits)
+pub(super) async fn listed(site: &Site, visitor: &Visitor) -> Result<Vec<SeenContest>, PageError> {
+    let all = site.store.contests().await?.into_iter();
+    let seen = all.filter(|contest| visitor.may_see(contest));
+    seen.map(|contest| SeenContest::of(site, contest, visitor))
+        .collect()
 }
 
 async fn show(
@@ -177,44 +173,201 @@ async fn log_out(caller: Caller, headers: HeaderMap, State(site): OfSite) -> Res
     }
 }
 
+/// The part of a page that changes.
+#[derive(Clone, Copy)]
+enum LivePart {
+    /// The entries of the contestant who looks.
+    Mine,
+    /// This entry.
+    Entry(u64),
+    /// What organisers see.
+    Admin,
+}
+
+impl LivePart {
+    /// The id of its element.
+    const BLOCK: &str = "entries";
+
+    /// Its path within a contest.
+    fn path(self) -> String {
+        match self {
+            Self::Mine => "mine".to_owned(),
+            Self::Entry(number) => format!("entries/{number}"),
+            Self::Admin => "admin".to_owned(),
+        }
+    }
+
+    /// As it is now for those who may see it.
+    async fn frame(
+        self,
+        site: &Site,
+        visit: &Visit,
+        language: Language,
+    ) -> Result<Frame, PageError> {
+        let content = match self {
+            Self::Mine => {
+                visit.contestant()?;
+                pages::entries(visit, language)
+            }
+            Self::Entry(number) => {
+                let entry = visit.entry(number)?;
+                let details = visit.details(site, number).await?;
+                pages::entry(visit, entry, &details, language)
+            }
+            Self::Admin => {
+                visit.must_organise()?;
+                pages::queue(visit, language)
+            }
+        };
+        Ok(Frame {
+            blocks: vec![Block::new(Self::BLOCK, content.into_string())],
+            ..Frame::default()
+        })
+    }
+
+    /// A contest that somebody who is logged in may see this part of, and the part.
+    async fn visited(
+        self,
+        site: &Site,
+        visitor: &Visitor,
+        contest: &str,
+        language: Language,
+    ) -> Result<(Visit, Frame), PageError> {
+        let visit = visitor.visit(site, contest).await?;
+        visitor.login()?;
+        let frame = self.frame(site, &visit, language).await?;
+        Ok((visit, frame))
+    }
+
+    /// The page around it. `refused` says why something was not taken.
+    async fn page(
+        self,
+        site: &Site,
+        caller: &Caller,
+        visitor: &Visitor,
+        contest: &str,
+        refused: Option<&str>,
+    ) -> Response {
+        let language = caller.language;
+        let visited = self.visited(site, visitor, contest, language).await;
+        let (visit, frame) = match visited {
+            Ok(visited) => visited,
+            Err(error) => return self::refused(caller, contest, &error),
+        };
+        let block = layout::block(&frame, Self::BLOCK);
+        let (title, body) = match self {
+            Self::Mine => (
+                language.pick("Your entries", "我的提交").to_owned(),
+                pages::mine(&visit, refused, &block, language),
+            ),
+            Self::Entry(number) => (
+                format!("{} {number}", language.pick("Entry", "提交")),
+                pages::entry_around(&visit, number, &block, language),
+            ),
+            Self::Admin => (
+                language.pick("Organisers", "组织").to_owned(),
+                pages::admin(&visit, &block, language),
+            ),
+        };
+        let events = format!("contest/{}/{}/events", part(contest), self.path());
+        layout::live_page(caller, &title, &events, &body)
+    }
+
+    /// Follows it, as long as the one who does so is logged in.
+    async fn follow(
+        self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        visitor: &Visitor,
+        contest: String,
+    ) -> Response {
+        let language = caller.language;
+        let first = async {
+            self.visited(site, visitor, &contest, language).await?;
+            Ok::<_, PageError>((visitor.login()?.clone(), site.contests()?.heard()))
+        };
+        let (login, heard) = match first.await {
+            Ok(first) => first,
+            Err(error) => return error.into_response(),
+        };
+        let (code, who, what) = (language.code(), login.shown(), self.path());
+        let topic = format!("{}{code} {who} {contest} {what}", feed::CONTEST);
+        let of = site.clone();
+        site.follow(caller, topic, heard, (), move || {
+            let (site, login, contest) = (of.clone(), login.clone(), contest.clone());
+            async move {
+                let again = async {
+                    let visitor = login.again(&site).await?;
+                    self.visited(&site, &visitor, &contest, language).await
+                };
+                match again.await {
+                    Ok((_, frame)) => Ok(frame),
+                    Err(error) if error.status().is_server_error() => Err(error),
+                    // They may not see it any more.
+                    Err(_) => Ok(Frame::last()),
+                }
+            }
+        })
+        .await
+    }
+}
+
 async fn mine(
     caller: Caller,
     visitor: Visitor,
     State(site): OfSite,
     Path(name): Path<String>,
 ) -> Response {
-    match own(&site, &visitor, &name).await {
-        Ok(visit) => mine_page(&caller, &visit, None),
-        Err(error) => refused(&caller, &name, &error),
-    }
+    let part = LivePart::Mine;
+    part.page(&site, &caller, &visitor, &name, None).await
 }
 
-/// A contest as one of its contestants sees it.
-async fn own(site: &Site, visitor: &Visitor, name: &str) -> Result<Visit, PageError> {
-    let visit = visitor.visit(site, name).await?;
-    visitor.login()?;
-    visit.contestant()?;
-    Ok(visit)
+async fn mine_events(
+    caller: Caller,
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> Response {
+    LivePart::Mine.follow(&site, &caller, &visitor, name).await
 }
 
-fn mine_page(caller: &Caller, visit: &Visit, refused: Option<&str>) -> Response {
-    let language = caller.language;
-    let name = &visit.standing.contest.name;
-    let title = language.pick("Your entries", "我的提交");
-    let block = layout::block(&one_block(pages::entries(visit, language)), BLOCK);
-    let body = pages::mine(visit, refused, &block, language);
-    let events = format!("contest/{}/mine/events", part(name));
-    layout::live_page(caller, title, &events, &body)
+async fn entry(
+    caller: Caller,
+    visitor: Visitor,
+    State(site): OfSite,
+    Path((name, number)): Path<(String, u64)>,
+) -> Response {
+    let part = LivePart::Entry(number);
+    part.page(&site, &caller, &visitor, &name, None).await
 }
 
-/// The id of the part of a page that changes.
-const BLOCK: &str = "entries";
+async fn entry_events(
+    caller: Caller,
+    visitor: Visitor,
+    State(site): OfSite,
+    Path((name, number)): Path<(String, u64)>,
+) -> Response {
+    let part = LivePart::Entry(number);
+    part.follow(&site, &caller, &visitor, name).await
+}
 
-fn one_block(content: Markup) -> Frame {
-    Frame {
-        blocks: vec![Block::new(BLOCK, content.into_string())],
-        ..Frame::default()
-    }
+async fn admin(
+    caller: Caller,
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> Response {
+    let part = LivePart::Admin;
+    part.page(&site, &caller, &visitor, &name, None).await
+}
+
+async fn admin_events(
+    caller: Caller,
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> Response {
+    LivePart::Admin.follow(&site, &caller, &visitor, name).await
 }
 
 async fn submit(
@@ -224,13 +377,19 @@ async fn submit(
     Path(name): Path<String>,
     form: Multipart,
 ) -> Response {
-    let visit = match own(&site, &visitor, &name).await {
-        Ok(visit) => visit,
+    let entered = async {
+        let seen = visitor.enter(&site, &name).await?;
+        visitor.login()?;
+        seen.contestant()?;
+        Ok::<_, PageError>(seen)
+    };
+    let seen = match entered.await {
+        Ok(seen) => seen,
         Err(error) => return refused(&caller, &name, &error),
     };
     let taken = async {
         let sent = SentFile::read(form).await?;
-        take(&site, &visit, &sent).await
+        take(&site, &seen, &sent).await
     };
     match taken.await {
         Ok(entry) => {
@@ -238,7 +397,10 @@ async fn submit(
             layout::redirect(&caller, &to).into_response()
         }
         Err(error) => {
-            let mut response = mine_page(&caller, &visit, Some(&error.told(caller.language)));
+            let told = error.told(caller.language);
+            let part = LivePart::Mine;
+            let page = part.page(&site, &caller, &visitor, &name, Some(&told));
+            let mut response = page.await;
             error.mark(&mut response);
             response
         }
@@ -290,8 +452,12 @@ pub(super) fn read_group(text: &str) -> Result<u32, PageError> {
 }
 
 /// Takes in what somebody hands in.
-pub(super) async fn take(site: &Site, visit: &Visit, sent: &SentFile) -> Result<Entry, PageError> {
-    visit.contestant()?;
+pub(super) async fn take(
+    site: &Site,
+    seen: &SeenContest,
+    sent: &SentFile,
+) -> Result<Entry, PageError> {
+    let person = seen.contestant()?;
     let SentFile { group, file, bytes } = sent;
     if file.is_empty() || bytes.is_empty() {
         return Err(unprocessable(
@@ -299,14 +465,12 @@ pub(super) async fn take(site: &Site, visit: &Visit, sent: &SentFile) -> Result<
             "请选择一个文件",
         ));
     }
-    let (contests, standing) = (site.contests()?, &visit.standing);
-    let person = standing.person(visit.must_belong()?.number)?;
-    let (store, contest) = (&site.store, &standing.contest);
+    let (contests, store, contest) = (site.contests()?, &site.store, &seen.contest);
     let now = contests.clock.unix_ms();
     let taken = hand_in(store, contest, person, *group, file, bytes, now).await;
     match taken {
         Ok(Ok(entry)) => {
-            contests.tell_of_entry();
+            contests.tell_of_entry(contest.id).await;
             Ok(entry)
         }
         Ok(Err(refused)) => Err(words::refusal(&refused)),
@@ -315,34 +479,6 @@ pub(super) async fn take(site: &Site, visit: &Visit, sent: &SentFile) -> Result<
             "不能提交：文件名无效，或竞赛已结束",
         )),
         Err(error) => Err(error.into()),
-    }
-}
-
-async fn entry(
-    caller: Caller,
-    visitor: Visitor,
-    State(site): OfSite,
-    Path((name, number)): Path<(String, u64)>,
-) -> Response {
-    let language = caller.language;
-    let found = async {
-        let visit = visitor.visit(&site, &name).await?;
-        visitor.login()?;
-        let frame = one_block(pages::entry(&visit, visit.entry(number)?, language));
-        Ok::<_, PageError>(pages::entry_around(
-            &visit,
-            number,
-            &layout::block(&frame, BLOCK),
-            language,
-        ))
-    };
-    match found.await {
-        Ok(body) => {
-            let title = format!("{} {number}", language.pick("Entry", "提交"));
-            let events = format!("contest/{}/entries/{number}/events", part(&name));
-            layout::live_page(&caller, &title, &events, &body)
-        }
-        Err(error) => refused(&caller, &name, &error),
     }
 }
 
@@ -355,18 +491,16 @@ async fn game_of(
     game_number: usize,
 ) -> Result<ViewedGame, PageError> {
     let none = || PageError::NotFound(format!("entry {number} has no game {game_number}"));
-    let entry = visit.entry(number)?;
-    let outcome = visit.standing.outcome(entry, visit.viewer);
-    let games = outcome.map(|outcome| outcome.games).unwrap_or_default();
+    visit.entry(number)?;
+    let games = visit.details(site, number).await?.games;
     let at = game_number.checked_sub(1).and_then(|at| games.get(at));
     let played = at.ok_or_else(none)?;
     let tournament = site.store.tournament(&played.tournament).await?;
     let tournament = tournament.ok_or_else(none)?;
     let (group, seating) = (played.group, played.seating);
     let text = site.store.record(tournament.id, group, seating).await?;
-    let record = Record::parse(&text.ok_or_else(none)?)
-        .map_err(|error| PageError::system("a record can't be read", error))?;
-    ViewedGame::of_seat(record.printable(), Seat::new(played.seat))
+    let record = records::read(&text.ok_or_else(none)?)?;
+    ViewedGame::of_seat(record, Seat::new(played.seat))
 }
 
 async fn play(
@@ -397,142 +531,4 @@ async fn frames(
     visitor.login()?;
     let game = game_of(&site, &visit, number, game_number).await?;
     Ok(Json(game.frames(None, caller.language)).into_response())
-}
-
-async fn admin(
-    caller: Caller,
-    visitor: Visitor,
-    State(site): OfSite,
-    Path(name): Path<String>,
-) -> Response {
-    let language = caller.language;
-    let found = async {
-        let visit = visitor.visit(&site, &name).await?;
-        visitor.login()?;
-        visit.must_organise()?;
-        let frame = one_block(pages::queue(&visit, language));
-        Ok::<_, PageError>(pages::admin(
-            &visit,
-            &layout::block(&frame, BLOCK),
-            language,
-        ))
-    };
-    match found.await {
-        Ok(body) => {
-            let title = language.pick("Organisers", "组织");
-            let events = format!("contest/{}/admin/events", part(&name));
-            layout::live_page(&caller, title, &events, &body)
-        }
-        Err(error) => refused(&caller, &name, &error),
-    }
-}
-
-async fn mine_events(
-    caller: Caller,
-    visitor: Visitor,
-    State(site): OfSite,
-    Path(name): Path<String>,
-) -> Response {
-    follow(&caller, &visitor, &site, name, "mine", |visit, language| {
-        visit.contestant()?;
-        Ok(pages::entries(visit, language))
-    })
-    .await
-}
-
-async fn entry_events(
-    caller: Caller,
-    visitor: Visitor,
-    State(site): OfSite,
-    Path((name, number)): Path<(String, u64)>,
-) -> Response {
-    let what = format!("entry {number}");
-    follow(
-        &caller,
-        &visitor,
-        &site,
-        name,
-        &what,
-        move |visit, language| Ok(pages::entry(visit, visit.entry(number)?, language)),
-    )
-    .await
-}
-
-async fn admin_events(
-    caller: Caller,
-    visitor: Visitor,
-    State(site): OfSite,
-    Path(name): Path<String>,
-) -> Response {
-    follow(
-        &caller,
-        &visitor,
-        &site,
-        name,
-        "admin",
-        |visit, language| {
-            visit.must_organise()?;
-            Ok(pages::queue(visit, language))
-        },
-    )
-    .await
-}
-
-/// Follows a part of a contest, as long as the one who does so is logged in.
-async fn follow<R>(
-    caller: &Caller,
-    visitor: &Visitor,
-    site: &Arc<Site>,
-    name: String,
-    what: &str,
-    render: R,
-) -> Response
-where
-    R: Fn(&Visit, Language) -> Result<Markup, PageError> + Send + Sync + Clone + 'static,
-{
-    let language = caller.language;
-    let first = async {
-        let visit = visitor.visit(site, &name).await?;
-        let login = visitor.login()?.clone();
-        render(&visit, language)?;
-        Ok::<_, PageError>((login, site.contests()?.heard()))
-    };
-    let (login, heard) = match first.await {
-        Ok(first) => first,
-        Err(error) => return error.into_response(),
-    };
-    let (code, who) = (language.code(), login.shown());
-    let topic = format!("{}{code} {who} {name} {what}", feed::CONTEST);
-    let of = site.clone();
-    site.follow(caller, topic, heard, (), move || {
-        let (of, login, name, render) = (of.clone(), login.clone(), name.clone(), render.clone());
-        async move {
-            let last = Frame {
-                is_last: true,
-                ..Frame::default()
-            };
-            let now = seen_again(&of, &login, &name).await;
-            let content = now.and_then(|visit| render(&visit, language).ok());
-            Some(content.map_or(last, one_block))
-        }
-    })
-    .await
-}
-
-/// A contest as it was a moment ago, if the login is still valid.
-async fn seen_again(site: &Site, login: &Login, name: &str) -> Option<Visit> {
-    let contests = site.contests().ok()?;
-    let now = contests.clock.unix_ms();
-    if !login.is_valid(&site.store, now).await {
-        return None;
-    }
-    let standing = contests.recent(&site.store, name).await.ok()?;
-    let login = (standing.contest.id == login.contest).then(|| login.clone());
-    Some(Visit::new(standing, login))
-}
-
-/// The title of a contest's game.
-pub(super) fn game_title(standing: &Standing, language: Language) -> &str {
-    let name = &standing.rules.game;
-    game(name).map_or(name, |kind| kind.info().title_in(language))
 }

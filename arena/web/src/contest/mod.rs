@@ -10,17 +10,15 @@ mod tests;
 mod visit;
 mod words;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use arena_contest::{ContestError, LARGEST_UPLOAD, Standing};
-use arena_store::{ContestId, PersonNumber, Store};
+use arena_store::{Contest, ContestId, PersonNumber, Store};
 use arena_tournament::WallClock;
 use axum::http::request::Parts;
+use parking_lot::Mutex;
 use referee_core::Words;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 
 pub(crate) use self::api::{ENDPOINTS, describe_upload, routes as api_routes};
 pub(crate) use self::handlers::routes;
@@ -30,14 +28,16 @@ use crate::{
     error::{Full, PageError},
     places::{ClientPlace, ClientPlaces, NoPlace},
     site::Site,
+    standing::KeptReading,
 };
 
 /// The most bytes of a body in which somebody hands in: what is around the file takes some.
 pub(crate) const LARGEST_BODY: usize = LARGEST_UPLOAD as usize + 16 * 1024;
 /// So many entries are read at once: each is in memory as a whole.
 const UPLOADS: usize = 16;
-/// A contest that is followed is read again after this time.
-const READ_AGAIN: Duration = Duration::from_secs(2);
+
+/// A contest as it was read last.
+type ContestSlot = Arc<tokio::sync::Mutex<Option<KeptReading<Standing>>>>;
 
 /// What all requests to contests share.
 pub(crate) struct Contests {
@@ -46,8 +46,7 @@ pub(crate) struct Contests {
     uploads: ClientPlaces<(ContestId, PersonNumber)>,
     /// Grows with each entry that is handed in here.
     handed_in: watch::Sender<u64>,
-    /// The contests that are followed, as they were read last.
-    followed: Mutex<Vec<(Instant, Arc<Standing>)>>,
+    slots: Mutex<HashMap<ContestId, ContestSlot>>,
 }
 
 impl Default for Contests {
@@ -57,7 +56,7 @@ impl Default for Contests {
             wrong_tokens: Attempts::default(),
             uploads: ClientPlaces::new(UPLOADS, 1),
             handed_in: watch::Sender::default(),
-            followed: Mutex::default(),
+            slots: Mutex::default(),
         }
     }
 }
@@ -78,24 +77,38 @@ impl Contests {
         })
     }
 
-    /// A contest for those who follow it, as it was a moment ago.
-    async fn recent(&self, store: &Store, name: &str) -> Result<Arc<Standing>, ContestError> {
-        let mut followed = self.followed.lock().await;
-        followed.retain(|(read, _)| read.elapsed() < READ_AGAIN);
-        let known = followed.iter().find(|(_, one)| one.contest.name == name);
-        if let Some((_, standing)) = known {
-            return Ok(standing.clone());
+    /// A contest, which was just looked up, with all that belongs to it as that was a moment ago. What
+    /// was handed in here is there at once, and the phase is that of now.
+    async fn recent(&self, store: &Store, contest: Contest) -> Result<Arc<Standing>, ContestError> {
+        let slot = self.slot(contest.id);
+        let mut slot = slot.lock().await;
+        let now = self.clock.unix_ms();
+        if let Some(kept) = slot.as_ref().filter(|kept| kept.is_fresh())
+            && kept.value.contest == contest
+            && kept.value.phase
+                == kept
+                    .value
+                    .rules
+                    .phase(now, contest.published_unix_ms.is_some())
+        {
+            return Ok(kept.value.clone());
         }
-        let standing = Arc::new(Standing::read(store, name, self.clock.unix_ms()).await?);
-        followed.push((Instant::now(), standing.clone()));
-        Ok(standing)
+        let began = Instant::now();
+        let kept = KeptReading::since(began, Standing::of(store, contest, now).await?);
+        Ok(slot.insert(kept).value.clone())
+    }
+
+    fn slot(&self, contest: ContestId) -> ContestSlot {
+        self.slots.lock().entry(contest).or_default().clone()
     }
 
     fn heard(&self) -> watch::Receiver<u64> {
         self.handed_in.subscribe()
     }
 
-    fn tell_of_entry(&self) {
+    /// Something was handed in.
+    async fn tell_of_entry(&self, contest: ContestId) {
+        *self.slot(contest).lock().await = None;
         self.handed_in.send_modify(|number| *number += 1);
     }
 }

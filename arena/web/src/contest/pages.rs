@@ -1,14 +1,18 @@
 //! The pages of a contest.
 
-use arena_contest::{Board, EntryOutcome, ExamCase, ExamRules, Phase, Viewer};
+use arena_contest::{Board, ContestRules, EntryDetails, ExamCase, ExamRules, Phase, Viewer};
 use arena_store::{Entry, Role};
 use maud::{Markup, html};
 use referee_core::{printable, shorten};
 
-use super::{handlers::game_title, visit::Visit, words};
+use super::{
+    visit::{SeenContest, Visit},
+    words,
+};
 use crate::{
     language::Language,
     layout::part,
+    pages::game_title,
     viewer::{self, ViewedGame, ViewedPosition},
 };
 
@@ -47,10 +51,10 @@ pub(super) fn login(contest: &str, wrong: Option<&str>, language: Language) -> M
     }
 }
 
-pub(super) fn list(visits: &[Visit], language: Language) -> Markup {
+pub(super) fn list(contests: &[SeenContest], language: Language) -> Markup {
     html! {
         h1 { (language.pick("Contests", "竞赛")) }
-        @if visits.is_empty() {
+        @if contests.is_empty() {
             p { (language.pick(
                 "None is public. To see yours, log in by the link that its organisers have sent you.",
                 "没有公开的竞赛。请用组织者发给你的链接登录。",
@@ -63,23 +67,20 @@ pub(super) fn list(visits: &[Visit], language: Language) -> Markup {
                     th scope="col" { (language.pick("phase", "阶段")) }
                     th scope="col" { (language.pick("closes", "截止")) }
                 } }
-                tbody { @for visit in visits {
-                    @let standing = &visit.standing;
-                    tr {
-                        th scope="row" { a href=(at(visit, "")) { (standing.rules.title) } }
-                        td { (game_title(standing, language)) }
-                        td { (words::phase(standing.phase, language)) }
-                        td { (time(visit, standing.rules.closes_unix_ms)) }
-                    }
-                } }
+                tbody { @for SeenContest { contest, rules, phase, .. } in contests { tr {
+                    th scope="row" { a href=(format!("contest/{}", part(&contest.name))) { (rules.title) } }
+                    td { (game_title(&rules.game, language)) }
+                    td { (words::phase(*phase, language)) }
+                    td { (time(rules, rules.closes_unix_ms)) }
+                } } }
             } }
         }
     }
 }
 
 /// A time in the contest's zone, whose name is no word of the page.
-fn time(visit: &Visit, unix_ms: i64) -> Markup {
-    let shown = visit.standing.rules.shown(unix_ms);
+fn time(rules: &ContestRules, unix_ms: i64) -> Markup {
+    let shown = rules.shown(unix_ms);
     let (time, zone) = shown.rsplit_once(' ').unwrap_or((&shown, ""));
     html! { (time) " " span lang="en" { (zone) } }
 }
@@ -125,14 +126,14 @@ pub(super) fn contest(visit: &Visit, language: Language) -> Markup {
         table { tbody {
             tr {
                 th scope="row" { (language.pick("game", "游戏")) }
-                td { a href=(format!("rules/{}", rules.game)) { (game_title(standing, language)) } }
+                td { a href=(format!("rules/{}", rules.game)) { (game_title(&rules.game, language)) } }
             }
             tr {
                 th scope="row" { (language.pick("phase", "阶段")) }
                 td { (words::phase(standing.phase, language)) }
             }
             @for (what, at) in times {
-                tr { th scope="row" { (what) } td { (time(visit, at)) } }
+                tr { th scope="row" { (what) } td { (time(rules, at)) } }
             }
         } }
         section {
@@ -170,7 +171,7 @@ fn board(visit: &Visit, board: &Board, language: Language) -> Markup {
     html! {
         @if let Some(frozen) = board.frozen_unix_ms {
             p.warning {
-                (language.pick("The board is as it was at ", "排行榜已封榜，停留在 ")) (time(visit, frozen))
+                (language.pick("The board is as it was at ", "排行榜已封榜，停留在 ")) (time(&visit.standing.rules, frozen))
                 (language.pick(
                     ". What was handed in later is shown when the contest is published.",
                     "。之后的提交在竞赛公布时显示。",
@@ -273,8 +274,7 @@ pub(super) fn mine(
 
 /// What a contestant has handed in, and how much is left.
 pub(super) fn entries(visit: &Visit, language: Language) -> Markup {
-    let own: Vec<Entry> = visit.entries().cloned().collect();
-    let (counted, all) = visit.standing.rules.left(&own);
+    let (counted, all) = visit.standing.rules.left(visit.entries());
     html! {
         section {
             h2 { (language.pick("Entries", "提交记录")) }
@@ -282,22 +282,22 @@ pub(super) fn entries(visit: &Visit, language: Language) -> Markup {
                 (counted) (language.pick(" more may count; ", " 次可计入成绩；"))
                 (all) (language.pick(" more are taken in all.", " 次可提交。"))
             }
-            @if !own.is_empty() { (entry_table(visit, own.iter().rev(), None, language)) }
+            (entry_table(visit, visit.entries().rev().collect(), language))
         }
     }
 }
 
-fn entry_table<'a>(
-    visit: &Visit,
-    entries: impl Iterator<Item = &'a Entry>,
-    board: Option<&Board>,
-    language: Language,
-) -> Markup {
+/// A table of entries, where there are some.
+fn entry_table(visit: &Visit, entries: Vec<&Entry>, language: Language) -> Markup {
+    if entries.is_empty() {
+        return Markup::default();
+    }
+    let has_names = visit.viewer == Viewer::Organiser;
     html! {
         div.scrolls tabindex="0" role="region" aria-label=(language.pick("Entries", "提交记录")) { table {
             thead { tr {
                 th.number scope="col" { (language.pick("entry", "编号")) }
-                @if board.is_some() { th scope="col" { (language.pick("contestant", "选手")) } }
+                @if has_names { th scope="col" { (language.pick("contestant", "选手")) } }
                 th.number scope="col" { (language.pick("group", "组")) }
                 th scope="col" { (language.pick("file", "文件")) }
                 th scope="col" { (language.pick("handed in", "提交时间")) }
@@ -309,12 +309,12 @@ fn entry_table<'a>(
                 th.number scope="row" {
                     a href=(at(visit, &format!("/entries/{}", entry.number))) { (entry.number) }
                 }
-                @if let Some(board) = board {
-                    td { span lang="" { (visit.name_of(&board.rows, entry.contestant)) } }
+                @if has_names {
+                    td { span lang="" { (visit.standing.name_of(entry.contestant, visit.viewer)) } }
                 }
                 td.number { @if entry.part > 0 { (entry.part) } }
                 td { code { (printable(&entry.file)) } }
-                td { (time(visit, entry.received_unix_ms)) }
+                td { (time(&visit.standing.rules, entry.received_unix_ms)) }
                 td { (counts(entry, language)) }
                 td { (state(visit, entry, language)) }
                 td { (result(visit, entry, language)) }
@@ -346,15 +346,13 @@ fn state(visit: &Visit, entry: &Entry, language: Language) -> Markup {
 
 /// What came of an entry, in few words.
 fn result(visit: &Visit, entry: &Entry, language: Language) -> Markup {
-    let told = visit.is_told(entry);
-    let outcome = visit
-        .standing
-        .outcome(entry, visit.viewer)
-        .unwrap_or_default();
+    let outcome = visit.standing.outcome(entry, visit.viewer);
+    let is_told = outcome.is_some();
+    let outcome = outcome.unwrap_or_default();
     html! {
         @if let Some(fault) = &outcome.fault {
             span.foul { span lang="en" { (printable(&fault.verdict)) } }
-        } @else if !told {
+        } @else if !is_told {
             (language.pick("told when the contest is published", "竞赛公布时显示"))
         } @else if let Some(score) = entry.score {
             (score) (language.pick(" points", " 分"))
@@ -380,14 +378,15 @@ pub(super) fn entry_around(
 }
 
 /// An entry: what came of it, and why.
-pub(super) fn entry(visit: &Visit, entry: &Entry, language: Language) -> Markup {
-    let outcome = visit
-        .standing
-        .outcome(entry, visit.viewer)
-        .unwrap_or_default();
-    let EntryOutcome {
-        log, fault, games, ..
-    } = &outcome;
+pub(super) fn entry(
+    visit: &Visit,
+    entry: &Entry,
+    details: &EntryDetails,
+    language: Language,
+) -> Markup {
+    let outcome = visit.standing.outcome(entry, visit.viewer);
+    let fault = outcome.and_then(|outcome| outcome.fault);
+    let EntryDetails { log, games } = details;
     let cases: &[ExamCase] = match &visit.standing.rules.exam {
         ExamRules::Cases(cases) => cases,
         ExamRules::Groups { .. } | ExamRules::None {} => &[],
@@ -397,11 +396,11 @@ pub(super) fn entry(visit: &Visit, entry: &Entry, language: Language) -> Markup 
             (state(visit, entry, language)) " · " (result(visit, entry, language))
         }
         p {
-            code { (printable(&entry.file)) } " · " (time(visit, entry.received_unix_ms)) " · "
+            code { (printable(&entry.file)) } " · " (time(&visit.standing.rules, entry.received_unix_ms)) " · "
             (language.pick("counts: ", "计分：")) (counts(entry, language))
             @if entry.part > 0 { " · " (words::part(entry.part, language)) }
         }
-        @if let Some(fault) = fault { p.evidence { span lang="en" { (printable(&fault.words)) } } }
+        @if let Some(fault) = &fault { p.evidence { span lang="en" { (printable(&fault.words)) } } }
         @if let Some(foul) = games.iter().find_map(|game| game.foul.as_ref()) {
             section {
                 h2 { (language.pick("The first foul", "首次犯规")) }
@@ -512,21 +511,16 @@ pub(super) fn admin(visit: &Visit, queue: &Markup, language: Language) -> Markup
 /// What is to be done, and all entries.
 pub(super) fn queue(visit: &Visit, language: Language) -> Markup {
     let standing = &visit.standing;
-    let board = standing.board(visit.viewer);
-    let open: Vec<&Entry> = visit
-        .entries()
-        .filter(|one| !one.state.is_final())
-        .collect();
+    let is_open = |entry: &&Entry| !entry.state.is_final();
+    let open: Vec<&Entry> = visit.entries().filter(is_open).collect();
     html! {
         section {
             h2 { (language.pick("Queue", "队列")) ": " (open.len()) }
-            @if !open.is_empty() { (entry_table(visit, open.into_iter(), Some(&board), language)) }
+            (entry_table(visit, open, language))
         }
         section {
             h2 { (language.pick("Entries", "提交记录")) ": " (standing.entries.len()) }
-            @if !standing.entries.is_empty() {
-                (entry_table(visit, visit.entries().rev(), Some(&board), language))
-            }
+            (entry_table(visit, visit.entries().rev().collect(), language))
         }
     }
 }

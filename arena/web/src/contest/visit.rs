@@ -1,20 +1,20 @@
 //! Who calls, and what of a contest they may see.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use arena_contest::{BoardRow, Standing, Viewer, viewer};
-use arena_store::{ContestId, Entry, Person, Store, StoreError};
+use arena_contest::{ContestRules, EntryDetails, Phase, Standing, Viewer, viewer};
+use arena_store::{Contest, ContestId, DetailsOf, Entry, Person, Store, StoreError};
 use axum::{
     extract::FromRequestParts,
     http::{HeaderMap, HeaderValue, StatusCode, header::AUTHORIZATION, request::Parts},
     response::Response,
 };
 use referee_core::Words;
-use referee_net::{Token, TokenHash};
+use referee_net::Token;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    caller::{Caller, cookie},
+    caller::{Caller, cookie, random_bytes},
     error::PageError,
     site::Site,
 };
@@ -45,10 +45,11 @@ impl Login {
         hash
     }
 
-    /// True if the same is still valid.
-    pub(super) async fn is_valid(&self, store: &Store, now_unix_ms: i64) -> bool {
-        let found = self.means.find(store, now_unix_ms).await;
-        found.is_ok_and(|found| found.is_some())
+    /// The same person, if what was shown is still valid.
+    pub(super) async fn again(&self, site: &Site) -> Result<Visitor, PageError> {
+        let now = site.contests()?.clock.unix_ms();
+        let found = self.means.find(&site.store, now).await?;
+        Ok(Visitor::logged_in(found, &self.means))
     }
 }
 
@@ -70,6 +71,14 @@ impl LoginMeans {
 pub(super) struct Visitor(Option<Login>);
 
 impl Visitor {
+    fn logged_in(found: Option<(ContestId, Person)>, means: &LoginMeans) -> Self {
+        Self(found.map(|(contest, person)| Login {
+            contest,
+            person,
+            means: means.clone(),
+        }))
+    }
+
     /// Whoever shows a token is the person of this token, or nobody is let in. Whoever shows a cookie
     /// that is not valid any more is somebody who is not logged in.
     pub(super) async fn of(
@@ -87,11 +96,7 @@ impl Visitor {
         let means = LoginMeans::Cookie(hash_of(secret));
         let now = site.contests()?.clock.unix_ms();
         let found = means.find(&site.store, now).await?;
-        Ok(Self(found.map(|(contest, person)| Login {
-            contest,
-            person,
-            means,
-        })))
+        Ok(Self::logged_in(found, &means))
     }
 
     /// Somebody who has to be logged in.
@@ -105,26 +110,34 @@ impl Visitor {
         })
     }
 
-    /// The contest that they belong to.
-    pub(super) fn contest(&self) -> Option<ContestId> {
-        self.0.as_ref().map(|login| login.contest)
+    /// The login of one who belongs to a contest.
+    fn login_to(&self, contest: &Contest) -> Option<&Login> {
+        let login = self.0.as_ref();
+        login.filter(|login| login.contest == contest.id)
     }
 
-    /// A contest as they may see it. One that they may not see is not there.
-    pub(super) async fn visit(&self, site: &Site, name: &str) -> Result<Visit, PageError> {
+    /// True if they may see a contest.
+    pub(super) fn may_see(&self, contest: &Contest) -> bool {
+        contest.published_unix_ms.is_some() || self.login_to(contest).is_some()
+    }
+
+    /// A contest that they may see. One that they may not see is not there.
+    pub(super) async fn enter(&self, site: &Site, name: &str) -> Result<SeenContest, PageError> {
         let contest = site.store.contest(name).await?;
-        let login = |id: ContestId| self.0.clone().filter(|login| login.contest == id);
-        let seen = contest.map(|one| (login(one.id), one.published_unix_ms.is_some()));
-        let Some((login, _)) = seen.filter(|(login, is_public)| login.is_some() || *is_public)
-        else {
+        let Some(contest) = contest.filter(|contest| self.may_see(contest)) else {
             let name = referee_core::shorten(name, 60);
             return Err(PageError::NotFound(format!(
                 "there is no contest \"{name}\", or you have to log in to see it"
             )));
         };
-        let now = site.contests()?.clock.unix_ms();
-        let standing = Standing::read(&site.store, name, now).await?;
-        Ok(Visit::new(Arc::new(standing), login))
+        SeenContest::of(site, contest, self)
+    }
+
+    /// The same with all that belongs to it.
+    pub(super) async fn visit(&self, site: &Site, name: &str) -> Result<Visit, PageError> {
+        let SeenContest { contest, login, .. } = self.enter(site, name).await?;
+        let standing = site.contests()?.recent(&site.store, contest).await?;
+        Ok(Visit::new(standing, login))
     }
 }
 
@@ -139,10 +152,47 @@ impl FromRequestParts<Arc<Site>> for Visitor {
 }
 
 /// A contest, and the one who looks at it.
+pub(super) struct SeenContest {
+    pub(super) contest: Contest,
+    pub(super) rules: ContestRules,
+    pub(super) phase: Phase,
+    /// None where they do not belong to it.
+    pub(super) login: Option<Login>,
+}
+
+impl SeenContest {
+    /// A contest that a visitor may see.
+    pub(super) fn of(site: &Site, contest: Contest, by: &Visitor) -> Result<Self, PageError> {
+        let rules = ContestRules::of(&contest)?;
+        let is_published = contest.published_unix_ms.is_some();
+        Ok(Self {
+            phase: rules.phase(site.contests()?.clock.unix_ms(), is_published),
+            login: by.login_to(&contest).cloned(),
+            rules,
+            contest,
+        })
+    }
+
+    /// The contestant who looks.
+    pub(super) fn contestant(&self) -> Result<&Person, PageError> {
+        contestant(self.login.as_ref())
+    }
+}
+
+/// The contestant who is logged in.
+fn contestant(login: Option<&Login>) -> Result<&Person, PageError> {
+    let person = login.map(|login| &login.person);
+    match viewer(person) {
+        Viewer::Contestant(_) => Ok(person.expect("a contestant is a person")),
+        Viewer::Organiser | Viewer::Other => Err(forbidden("only contestants have entries")),
+    }
+}
+
+/// A contest with all that belongs to it, and the one who looks at it.
 pub(super) struct Visit {
     pub(super) standing: Arc<Standing>,
     /// None where they do not belong to it.
-    pub(super) login: Option<Login>,
+    login: Option<Login>,
     pub(super) viewer: Viewer,
 }
 
@@ -160,18 +210,9 @@ impl Visit {
         self.login.as_ref().map(|login| &login.person)
     }
 
-    /// The person who looks, who belongs to the contest.
-    pub(super) fn must_belong(&self) -> Result<&Person, PageError> {
-        self.person()
-            .ok_or_else(|| forbidden("only those who belong to this contest do this"))
-    }
-
-    /// The number of the contestant who looks.
-    pub(super) fn contestant(&self) -> Result<u64, PageError> {
-        match self.viewer {
-            Viewer::Contestant(number) => Ok(number),
-            Viewer::Organiser | Viewer::Other => Err(forbidden("only contestants have entries")),
-        }
+    /// The contestant who looks.
+    pub(super) fn contestant(&self) -> Result<&Person, PageError> {
+        contestant(self.login.as_ref())
     }
 
     pub(super) fn must_organise(&self) -> Result<(), PageError> {
@@ -184,15 +225,9 @@ impl Visit {
     }
 
     /// The entries that they may see: their own, or for organisers all.
-    pub(super) fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
-        self.standing
-            .entries
-            .iter()
-            .filter(|entry| match self.viewer {
-                Viewer::Organiser => true,
-                Viewer::Contestant(number) => entry.contestant == number,
-                Viewer::Other => false,
-            })
+    pub(super) fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> + Clone {
+        let entries = self.standing.entries.iter();
+        entries.filter(|entry| self.viewer.sees(entry))
     }
 
     /// One of these.
@@ -203,16 +238,28 @@ impl Visit {
         })
     }
 
-    /// True if they may see what came of one of these.
-    pub(super) fn is_told(&self, entry: &Entry) -> bool {
-        let standing = &self.standing;
-        standing.rules.is_told(entry, self.viewer, standing.phase)
+    /// All that was said of one of these, as far as they may see it.
+    pub(super) async fn details(
+        &self,
+        site: &Site,
+        number: u64,
+    ) -> Result<EntryDetails, PageError> {
+        let of = DetailsOf::Entry(number);
+        let mut details = self.standing.details(&site.store, of, self.viewer).await?;
+        Ok(details.remove(&number).unwrap_or_default())
     }
 
-    /// The name of a contestant, as this one may know it.
-    pub(super) fn name_of(&self, rows: &[BoardRow], contestant: u64) -> String {
-        let row = rows.iter().find(|row| row.contestant == contestant);
-        row.map_or_else(String::new, |row| row.name.clone())
+    /// The same of all of these, by their numbers.
+    pub(super) async fn all_details(
+        &self,
+        site: &Site,
+    ) -> Result<BTreeMap<u64, EntryDetails>, PageError> {
+        let of = match self.viewer {
+            Viewer::Organiser => DetailsOf::All,
+            Viewer::Contestant(number) => DetailsOf::Contestant(number),
+            Viewer::Other => return Ok(BTreeMap::new()),
+        };
+        Ok(self.standing.details(&site.store, of, self.viewer).await?)
     }
 }
 
@@ -220,33 +267,22 @@ fn forbidden(why: &str) -> PageError {
     PageError::Forbidden(why.to_owned())
 }
 
-/// The person of a token that somebody has sent.
+/// The person of a token that somebody has sent. Wrong ones let their client wait, who may still show
+/// the right one: others may have the same address.
 pub(super) async fn of_token(site: &Site, text: &str, caller: &Caller) -> Result<Login, PageError> {
-    let wrong = &site.contests()?.wrong_tokens;
-    wrong.check(caller.client)?;
-    let found = match text.trim().parse::<Token>() {
-        Ok(token) => {
-            let means = LoginMeans::Token(token.hash().to_string());
-            let found = means.find(&site.store, 0).await?;
-            let is_of = |person: &Person| {
-                let hash = person.token_hash.as_deref();
-                let hash = hash.and_then(|hash| hash.parse::<TokenHash>().ok());
-                hash.is_some_and(|hash| hash.is_of(&token))
-            };
-            let found = found.filter(|(_, person)| is_of(person));
-            found.map(|(contest, person)| Login {
+    if let Ok(token) = text.trim().parse::<Token>() {
+        let means = LoginMeans::Token(token.hash().to_string());
+        if let Some((contest, person)) = means.find(&site.store, 0).await? {
+            return Ok(Login {
                 contest,
                 person,
                 means,
-            })
+            });
         }
-        Err(_) => None,
-    };
+    }
     // What is wrong with it, nobody is told.
-    found.ok_or_else(|| {
-        wrong.count(caller.client);
-        unknown_token()
-    })
+    site.contests()?.wrong_tokens.count(caller.client)?;
+    Err(unknown_token())
 }
 
 fn unknown_token() -> PageError {
@@ -260,9 +296,7 @@ pub(super) async fn log_in(
     login: &Login,
     caller: &Caller,
 ) -> Result<HeaderValue, PageError> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| PageError::system("no random numbers", error))?;
-    let secret = hex::encode(bytes);
+    let secret = hex::encode(random_bytes::<32>()?);
     let now = site.contests()?.clock.unix_ms();
     let (contest, person) = (login.contest, login.person.number);
     let until = now + LASTS * 1000;

@@ -11,13 +11,14 @@ use referee_core::{Language, Words};
 use crate::error::PageError;
 
 pub(super) const fn phase(phase: Phase, language: Language) -> &'static str {
-    match phase {
-        Phase::Announced => language.pick("announced", "未开始"),
-        Phase::Open => language.pick("open", "进行中"),
-        Phase::Frozen => language.pick("frozen", "已封榜"),
-        Phase::Closed => language.pick("closed", "已截止"),
-        Phase::Published => language.pick("published", "已公布"),
-    }
+    let chinese = match phase {
+        Phase::Announced => "未开始",
+        Phase::Open => "进行中",
+        Phase::Frozen => "已封榜",
+        Phase::Closed => "已截止",
+        Phase::Published => "已公布",
+    };
+    language.pick(phase.word(), chinese)
 }
 
 pub(super) const fn state(state: EntryState, language: Language) -> &'static str {
@@ -32,11 +33,12 @@ pub(super) const fn state(state: EntryState, language: Language) -> &'static str
 }
 
 pub(super) const fn role(role: Role, language: Language) -> &'static str {
-    match role {
-        Role::Organiser => language.pick("organiser", "组织者"),
-        Role::Contestant => language.pick("contestant", "选手"),
-        Role::Guest => language.pick("guest", "来宾"),
-    }
+    let chinese = match role {
+        Role::Organiser => "组织者",
+        Role::Contestant => "选手",
+        Role::Guest => "来宾",
+    };
+    language.pick(role.word(), chinese)
 }
 
 pub(super) const fn verdict(verdict: ExamVerdict, language: Language) -> &'static str {
@@ -112,15 +114,12 @@ pub(super) fn rules(rules: &ContestRules, language: Language) -> Vec<String> {
             );
         }
     }
-    match rules.counts {
-        Counts::Best => tell(
-            "The best entry counts.".to_owned(),
-            "取最好成绩。".to_owned(),
-        ),
-        Counts::Last => tell(
-            "The last entry counts.".to_owned(),
-            "取最后一次成绩。".to_owned(),
-        ),
+    let counts = match rules.counts {
+        Counts::Best => ("The best entry counts.", "取最好成绩。"),
+        Counts::Last => ("The last entry counts.", "取最后一次成绩。"),
+    };
+    if rules.parts().next().is_some() {
+        tell(counts.0.to_owned(), counts.1.to_owned());
     }
     match &rules.exam {
         ExamRules::Groups { groups } => tell(
@@ -142,14 +141,19 @@ pub(super) fn rules(rules: &ContestRules, language: Language) -> Vec<String> {
     if let Some(league) = &rules.league {
         let every = time(league.every, language);
         tell(
-            format!("All valid entries meet in a round of the league every {every}."),
-            format!("所有有效程序每 {every} 进行一轮联赛。"),
+            format!(
+                "The newest valid entry of each contestant plays in a round of the league every \
+                 {every}."
+            ),
+            format!("每 {every} 进行一轮联赛，由每位选手最新的有效程序参加。"),
         );
     }
     if rules.r#final.is_some() {
         tell(
-            "After the deadline they meet in a final on fresh deals.".to_owned(),
-            "截止后在新的牌局上进行决赛。".to_owned(),
+            "After the deadline the newest valid entry of each contestant plays in a final on \
+             fresh deals."
+                .to_owned(),
+            "截止后每位选手最新的有效程序在新的牌局上进行决赛。".to_owned(),
         );
     }
     told
@@ -167,7 +171,7 @@ pub(super) fn refusal(refusal: &Refusal) -> PageError {
         }
         Refusal::TooSoon { apart, wait } => {
             let zh = Language::Zh;
-            let wait = Duration::from_secs(wait.as_secs() + 1);
+            let wait = Duration::from_secs(wait.as_millis().div_ceil(1000) as u64);
             format!(
                 "提交至少间隔 {}：请再等 {}",
                 time(*apart, zh),

@@ -18,12 +18,13 @@
   });
   setText("address", location.origin + location.pathname);
 
-  // A link that logs in has its token behind the #, which no server and no log sees.
+  // A link that logs in has its token behind the #, which no server and no log sees. Whoever opens it
+  // logs in: a link alone logs nobody in, who would then hand in for somebody else.
   const invited = new URLSearchParams(location.hash.slice(1)).get("token");
   if (invited && byId("login")) {
     history.replaceState(null, "", location.pathname);
     byId("token").value = invited;
-    byId("login").requestSubmit();
+    byId("login").querySelector("button").focus();
   }
 
   // ---- What changes while somebody looks ----

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use axum::{extract::State, response::Response};
 use maud::html;
-use referee_games::{GAMES, game, game_name};
+use referee_games::{GAMES, game_name};
 use referee_worker::lease::GameKey;
 use tokio::sync::Mutex;
 
@@ -65,7 +65,7 @@ pub(crate) async fn events(caller: Caller, State(site): OfSite) -> Response {
     let heard = site.hub.subscribe();
     site.follow(&caller, topic, heard, (), move || {
         let (site, shown) = (of.clone(), shown.clone());
-        async move { frame(&site, language, &mut *shown.lock().await).await.ok() }
+        async move { frame(&site, language, &mut *shown.lock().await).await }
     })
     .await
 }
@@ -107,7 +107,7 @@ async fn frame(
                     @for one in &running {
                         li {
                             a href=(format!("t/{}", part(&one.tournament))) { (one.tournament) }
-                            " · " (game(one.game).map_or("", |kind| kind.info().title_in(language)))
+                            " · " (pages::game_title(one.game, language))
                             " · " (one.done) @if let Some(planned) = one.planned { " / " (planned) }
                             " " (language.pick("deals", "副"))
                             " · " (one.games_a_minute) " " (language.pick("games a minute", "局/分钟"))

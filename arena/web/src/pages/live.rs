@@ -81,10 +81,7 @@ pub(crate) async fn events(
         let frame = mirror
             .as_ref()
             .map(|one| frame(one, &tournament, &game, language));
-        std::future::ready(Some(frame.unwrap_or(Frame {
-            is_last: true,
-            ..Frame::default()
-        })))
+        std::future::ready(Ok(frame.unwrap_or_else(Frame::last)))
     })
     .await
 }

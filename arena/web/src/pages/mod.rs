@@ -27,6 +27,11 @@ use crate::{
     layout,
 };
 
+/// The title of the game of this name.
+pub(crate) fn game_title(name: &str, language: Language) -> &str {
+    referee_games::game(name).map_or(name, |kind| kind.info().title_in(language))
+}
+
 #[derive(Deserialize)]
 pub(crate) struct Preferences {
     language: Option<String>,

@@ -13,7 +13,6 @@ use axum::{
 };
 use maud::{Markup, html};
 use referee_core::FoulKind;
-use referee_games::game;
 
 use crate::{
     caller::Caller,
@@ -82,8 +81,8 @@ pub(crate) async fn events(
     site.follow(&caller, topic, heard, (), move || {
         let (site, name) = (of.clone(), name.clone());
         async move {
-            let standing = site.standings.of(&name).await.ok()?;
-            Some(frame(&site, &standing, language))
+            let standing = site.standings.of(&name).await?;
+            Ok(frame(&site, &standing, language))
         }
     })
     .await
@@ -101,7 +100,7 @@ fn frame(site: &Arc<Site>, standing: &TournamentStanding, language: Language) ->
     let at = format!("t/{}", part(&standing.tournament.name));
     let about = html! {
         p {
-            (game(&standing.tournament.game).map_or("", |kind| kind.info().title_in(language)))
+            (pages::game_title(&standing.tournament.game, language))
             @if let Some(state) = state { " · " strong { (pages::state(language, state)) } }
             " · " (counts(&standings.counts, language))
             " · " (pages::date(standing.tournament.created_unix_ms))

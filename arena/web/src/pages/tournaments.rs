@@ -5,7 +5,6 @@ use axum::{
     response::Response,
 };
 use maud::html;
-use referee_games::game;
 use serde::Deserialize;
 
 use crate::{
@@ -62,7 +61,7 @@ pub(crate) async fn show(
                     @for one in &shown {
                         tr {
                             th scope="row" { a href=(format!("t/{}", part(&one.tournament))) { (one.tournament) } }
-                            td { (game(&one.game).map_or(&*one.game, |kind| kind.info().title_in(language))) }
+                            td { (pages::game_title(&one.game, language)) }
                             td { (pages::state(language, one.state)) }
                             td.number { (one.games) }
                             td { (pages::date(one.created_unix_ms)) }

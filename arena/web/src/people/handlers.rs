@@ -10,7 +10,7 @@ use axum::{
     response::{AppendHeaders, IntoResponse as _, Response},
     routing::{get, post},
 };
-use referee_core::{Dice, GameKind, Language, Record, Seat, Seed, Words};
+use referee_core::{Dice, GameKind, Language, Seat, Seed, Words};
 use referee_games::game;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,12 +22,13 @@ use super::{
     table::{Act, ActRefusal, PeopleTable},
 };
 use crate::{
-    caller::{Browser, Caller, random_id},
+    caller::{Browser, Caller, random_bytes, random_id},
     client::Client,
     error::{Full, PageError},
     evaluation::PATIENCE,
     feed, layout,
     pages::game as game_page,
+    records,
     site::{OfSite, Site},
     viewer::ViewedGame,
 };
@@ -240,12 +241,6 @@ fn read_settings(
     })
 }
 
-fn random_bytes() -> Result<[u8; 32], PageError> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| PageError::system("no random numbers", error))?;
-    Ok(bytes)
-}
-
 fn find(site: &Arc<Site>, id: &str) -> Result<Option<Arc<PeopleTable>>, PageError> {
     Ok(site.people()?.table(id))
 }
@@ -298,7 +293,7 @@ async fn events(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> 
     let topic = format!("{}{} {id} {own:?}", feed::TABLE, language.code());
     let heard = table.subscribe();
     site.follow(&caller, topic, heard, presence, move || {
-        std::future::ready(Some(pages::frame(&table, &own, language)))
+        std::future::ready(Ok(pages::frame(&table, &own, language)))
     })
     .await
 }
@@ -426,10 +421,7 @@ fn kept_record(site: &Arc<Site>, id: &str) -> Result<String, PageError> {
 }
 
 fn finished_game(site: &Arc<Site>, id: &str) -> Result<ViewedGame, PageError> {
-    let text = kept_record(site, id)?;
-    let record =
-        Record::parse(&text).map_err(|error| PageError::system("a record can't be read", error))?;
-    ViewedGame::of(record.printable())
+    ViewedGame::of(records::read(&kept_record(site, id)?)?)
 }
 
 async fn finished(
