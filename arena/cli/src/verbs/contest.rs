@@ -436,6 +436,8 @@ impl Named {
         let mut times = vec![("opens", rules.opens_unix_ms)];
         times.extend(rules.freezes_unix_ms.map(|at| ("freezes", at)));
         times.push(("closes", rules.closes_unix_ms));
+        let forgets = rules.forgets_unix_ms(standing.contest.published_unix_ms);
+        times.extend(forgets.map(|at| ("forgets its people", at)));
         for (what, at) in times {
             report::line(&format!("{what} {}", rules.shown(at)))?;
         }

@@ -239,7 +239,7 @@ fn info(seen: SeenContest) -> ContestInfo {
         contest,
         rules,
         phase,
-        login,
+        person,
     } = seen;
     ContestInfo {
         contest: contest.name,
@@ -250,7 +250,7 @@ fn info(seen: SeenContest) -> ContestInfo {
         opens_unix_ms: rules.opens_unix_ms,
         freezes_unix_ms: rules.freezes_unix_ms,
         closes_unix_ms: rules.closes_unix_ms,
-        role: login.map(|login| login.person.role.word()),
+        role: person.map(|person| person.role.word()),
         final_commitment: contest.final_root.commitment(),
         final_root: (phase == Phase::Published).then(|| contest.final_root.reveal()),
     }
@@ -279,7 +279,7 @@ async fn entries(
     Path(name): Path<String>,
 ) -> ApiAnswer<Vec<ContestEntry>> {
     let visit = visitor.visit(&site, &name).await?;
-    visitor.login()?;
+    visitor.logged_in()?;
     let mut details = visit.all_details(&site).await?;
     let told = visit.entries().map(|entry| {
         let details = details.remove(&entry.number).unwrap_or_default();
@@ -294,7 +294,7 @@ async fn entry(
     Path((name, number)): Path<(String, u64)>,
 ) -> ApiAnswer<ContestEntry> {
     let visit = visitor.visit(&site, &name).await?;
-    visitor.login()?;
+    visitor.logged_in()?;
     Ok(Json(told_of(&site, &visit, number).await?))
 }
 
@@ -374,7 +374,7 @@ async fn grades(
     Path(name): Path<String>,
 ) -> Result<Response, PageError> {
     let visit = visitor.visit(&site, &name).await?;
-    visitor.login()?;
+    visitor.logged_in()?;
     visit.must_organise()?;
     let standing = &visit.standing;
     let grades = standing.board(visit.viewer).grades(&standing.people);
