@@ -161,7 +161,6 @@ mod tests {
             "https://arena.example/?contest=spring",
             "https://arena.example/contest/spring/login#token=arena_0",
             "https://me@arena.example/",
-            "https://me:secret@arena.example/",
             "https://arena example/",
         ] {
             let found = text.parse::<SiteUrl>();

@@ -58,8 +58,8 @@ pub(crate) struct Submit {
 impl Submit {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         match (self.person, self.arena.is_given()) {
-            (Some(person), false) => self.to_store(person).await,
-            (None, true) => self.to_arena().await,
+            (Some(person), false) => self.submit_to_store(person).await,
+            (None, true) => self.submit_elsewhere().await,
             (Some(_), true) => usage(
                 "--arena hands in for the person whose token it is, and --person for one of the store \
                  of this machine: expected one of them",
@@ -71,7 +71,7 @@ impl Submit {
         }
     }
 
-    async fn to_store(self, person: u64) -> anyhow::Result<End> {
+    async fn submit_to_store(self, person: u64) -> anyhow::Result<End> {
         let opened = Opened::new(&self.store, &self.contest).await?;
         let standing = &opened.standing;
         let person = told(standing.person(person))?;
@@ -100,7 +100,7 @@ impl Submit {
         Ok(End::Done)
     }
 
-    async fn to_arena(self) -> anyhow::Result<End> {
+    async fn submit_elsewhere(self) -> anyhow::Result<End> {
         let Some(elsewhere) = self.arena.open(&self.contest)? else {
             return usage("expected --arena URL");
         };
