@@ -167,6 +167,7 @@ fn program(
         limits: ResourceLimits {
             memory: Some(limits.memory),
             processes: Some(limits.processes),
+            gives_way: true,
             disk: limits.output,
             files: limits.output_files.into(),
             file_size: limits.output,

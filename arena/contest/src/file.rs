@@ -42,6 +42,7 @@ struct ContestFile {
     exam: ExamTable,
     league: Option<LeagueTable>,
     r#final: Option<FinalTable>,
+    keep_days: Option<u32>,
 }
 
 /// A time with or without an offset: as TOML has it, or as text.
@@ -136,6 +137,10 @@ pub struct ContestRules {
     pub league: Option<LeagueRules>,
     /// The final after the deadline, if there is to be one.
     pub r#final: Option<FinalRules>,
+    /// The days after its publication for which its people are kept. Without it they are until somebody
+    /// forgets them.
+    #[serde(default)]
+    pub keep_days: Option<u32>,
 }
 
 /// How much a contestant may hand in.
@@ -338,6 +343,9 @@ impl ContestFile {
                 "there is no exam of {game}: add [league] or [final], in which entries meet"
             ));
         }
+        if self.keep_days == Some(0) {
+            return invalid("keep_days: expected 1 or more days after the contest is published");
+        }
         Ok(ContestRules {
             title,
             game,
@@ -352,6 +360,7 @@ impl ContestFile {
             exam,
             league,
             r#final,
+            keep_days: self.keep_days,
         })
     }
 }

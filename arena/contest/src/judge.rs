@@ -15,8 +15,8 @@ use std::{
 use arena_events::exam::ExamVerdict;
 use arena_ladder::{Entrant, Standings};
 use arena_store::{
-    Contest, ContestId, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry, EntryState,
-    GameFilter, GameRow, NewArchive, NewEntrant, Store, TournamentState,
+    By, Contest, ContestId, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry, EntryState,
+    GameFilter, GameRow, NewArchive, NewEntrant, Role, Store, TournamentState,
 };
 use arena_tournament::{WallClock, find_game};
 use referee_core::{Seat, SeatFoul, printable};
@@ -95,6 +95,8 @@ type EntryKey = (ContestId, u64);
 struct Building {
     now: BTreeSet<EntryKey>,
     waits: BTreeMap<EntryKey, Instant>,
+    /// Contests of which nothing more is done: their people are forgotten.
+    over: BTreeSet<ContestId>,
 }
 
 impl Building {
@@ -189,7 +191,16 @@ impl Judge {
         building: &mut Building,
         stop: &CancellationToken,
     ) -> Result<(), ContestError> {
+        if building.over.contains(&contest.id) {
+            return Ok(());
+        }
         let rules = ContestRules::of(&contest)?;
+        let forgets = rules.forgets_unix_ms(contest.published_unix_ms);
+        if forgets.is_some_and(|at| self.clock.unix_ms() >= at) {
+            self.forget(&contest).await?;
+            building.over.insert(contest.id);
+            return Ok(());
+        }
         let open = self.store.open_entries(contest.id).await?;
         for entry in &open {
             if entry.state == EntryState::Playing {
@@ -237,6 +248,21 @@ impl Judge {
             });
         }
         self.meet(&contest, &rules, &open).await
+    }
+
+    /// Forgets all people of a contest but its organisers.
+    async fn forget(&self, contest: &Contest) -> Result<(), ContestError> {
+        let by = By {
+            who: "keep_days",
+            at_unix_ms: self.clock.unix_ms(),
+        };
+        for person in self.store.people(contest.id).await? {
+            if person.role != Role::Organiser && person.name.is_some() {
+                let (id, number) = (contest.id, person.number);
+                self.store.forget_person(id, number, by).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Counts what came of the exam of an entry, when all of it is played.

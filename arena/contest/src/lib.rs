@@ -18,6 +18,7 @@ mod roster;
 mod rules;
 mod standing;
 mod table;
+mod told;
 
 pub use board::{Board, BoardRow, Viewer};
 pub use error::ContestError;
@@ -31,3 +32,4 @@ pub use outcome::{EntryDetails, EntryOutcome, EntryShare, Fault, PlayedGame};
 pub use roster::{Invitation, read_roster, token_list};
 pub use rules::{Phase, Refusal};
 pub use standing::{Standing, hand_in, viewer};
+pub use told::{ContestEntry, ContestGame};

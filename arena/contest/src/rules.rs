@@ -114,6 +114,14 @@ impl ContestRules {
         }
     }
 
+    /// The moment at which the people of a contest that was published are forgotten by themselves.
+    #[must_use]
+    pub fn forgets_unix_ms(&self, published_unix_ms: Option<i64>) -> Option<i64> {
+        const DAY: i64 = 24 * 3_600_000;
+        let (at, days) = published_unix_ms.zip(self.keep_days)?;
+        Some(at.saturating_add(i64::from(days) * DAY))
+    }
+
     /// The place of something that is handed in now, by what the contestant has handed in before. The
     /// limits that count do not hold for what is late; those that keep the machines free do.
     ///

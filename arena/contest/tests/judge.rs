@@ -289,3 +289,37 @@ async fn rounds_follow_each_other_and_the_final_waits_for_all_who_may_still_hand
     .await;
     hall.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_are_forgotten_some_days_after_the_contest_is_published() {
+    let hall = Hall::new("keep_days = 2\n", all_are_built()).await;
+    hall.submit(1).await;
+    let is =
+        |state| move |standing: &Standing, _: &[ContestRun]| standing.entries[0].state == state;
+    hall.until(is(EntryState::Playing)).await;
+    hall.end_runs().await;
+    let judged = hall.until(is(EntryState::Judged)).await;
+    let id = judged.contest.id;
+    hall.set_hour(24);
+    let by = By {
+        who: "the teacher",
+        at_unix_ms: *hall.now.lock(),
+    };
+    hall.store.publish_contest(id, by).await.unwrap();
+    // A moment before, everybody is still there.
+    hall.set_hour(24 + 47);
+    let kept = hall.standing().await;
+    let forgets = kept.rules.forgets_unix_ms(kept.contest.published_unix_ms);
+    assert_eq!(forgets, Some(hall.opens + 72 * 3_600_000));
+    hall.set_hour(24 + 48);
+    let gone = |standing: &Standing, _: &[ContestRun]| {
+        standing.people.iter().all(|person| person.name.is_none())
+    };
+    let forgotten = hall.until(gone).await;
+    assert_eq!(hall.store.upload(id, 1).await.unwrap(), None);
+    assert_eq!(forgotten.entries[0].score, judged.entries[0].score);
+    let log = hall.store.contest_log(id).await.unwrap();
+    let by_rule = log.iter().filter(|line| line.who == "keep_days");
+    assert_eq!(by_rule.count(), 3);
+    hall.close().await;
+}

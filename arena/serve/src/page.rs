@@ -87,6 +87,7 @@ pub(crate) fn serve(
         contests,
         names: args.page_names.clone(),
         proxies: args.page_proxies.clone(),
+        user_header: args.page_user_header.clone(),
         connections: shares.viewers,
     };
     arena_web::serve(options, page.listener, stop).context("could not serve the page")

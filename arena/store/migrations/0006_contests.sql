@@ -42,6 +42,7 @@ CREATE TABLE people (
     token_hash TEXT UNIQUE,
     PRIMARY KEY (contest, number)
 );
+CREATE INDEX people_by_external_id ON people (external_id);
 
 -- Who is logged in with a browser. A cookie has the secret whose SHA-256 this is.
 CREATE TABLE logins (

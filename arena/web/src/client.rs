@@ -4,7 +4,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,15 @@ pub(crate) struct Client(IpAddr);
 
 /// The proxies whose word is taken for whom they forward.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Proxies(pub(crate) Vec<IpNet>);
+pub(crate) struct Proxies {
+    pub(crate) networks: Vec<IpNet>,
+    /// The header in which they write who a person is whom they have asked for a password.
+    pub(crate) user_header: Option<HeaderName>,
+}
+
+/// The one whom a proxy of ours has asked: the name that it has for the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProxiedUser(pub(crate) String);
 
 impl Client {
     /// An address.
@@ -41,13 +49,25 @@ impl Client {
 impl Proxies {
     pub(crate) fn trust(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        self.0.iter().any(|network| network.contains(&address))
+        self.networks
+            .iter()
+            .any(|network| network.contains(&address))
     }
 
     /// True if a proxy of ours says that a request came to it over TLS.
     pub(crate) fn is_tls(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
         let last = headers.get_all(FORWARDED_SCHEME).iter().next_back();
         self.trust(peer) && last.is_some_and(|scheme| scheme == "https")
+    }
+
+    /// The person whom a proxy of ours has asked who they are. Where the header is there twice, somebody
+    /// else has written one of them.
+    pub(crate) fn user(&self, peer: IpAddr, headers: &HeaderMap) -> Option<ProxiedUser> {
+        let header = self.user_header.as_ref().filter(|_| self.trust(peer))?;
+        let mut values = headers.get_all(header).iter();
+        let value = values.next().filter(|_| values.next().is_none())?;
+        let name = str::from_utf8(value.as_bytes()).ok()?.trim();
+        (!name.is_empty()).then(|| ProxiedUser(name.to_owned()))
     }
 
     /// The client that a request is from. Each proxy appends whom it was called by, so the last
@@ -84,12 +104,19 @@ mod tests {
     use super::*;
 
     fn client(proxies: &[&str], peer: &str, forwarded: &[&str]) -> Client {
-        let proxies = proxies.iter().map(|network| network.parse().unwrap());
         let mut headers = HeaderMap::new();
         for list in forwarded {
             headers.append(FORWARDED, list.parse().unwrap());
         }
-        Proxies(proxies.collect()).client(peer.parse().unwrap(), &headers)
+        proxies_at(proxies).client(peer.parse().unwrap(), &headers)
+    }
+
+    fn proxies_at(networks: &[&str]) -> Proxies {
+        let networks = networks.iter().map(|network| network.parse().unwrap());
+        Proxies {
+            networks: networks.collect(),
+            user_header: Some(HeaderName::from_static("x-remote-user")),
+        }
     }
 
     fn at(address: &str) -> Client {
@@ -137,7 +164,7 @@ mod tests {
 
     #[test]
     fn that_it_was_tls_is_believed_from_a_trusted_proxy_only() {
-        let proxies = Proxies(vec!["127.0.0.1/32".parse().unwrap()]);
+        let proxies = proxies_at(&["127.0.0.1/32"]);
         let mut headers = HeaderMap::new();
         let is_tls =
             |headers: &HeaderMap, peer: &str| proxies.is_tls(peer.parse().unwrap(), headers);
@@ -147,6 +174,30 @@ mod tests {
         assert!(!is_tls(&headers, "198.51.100.1"));
         headers.append(FORWARDED_SCHEME, "http".parse().unwrap());
         assert!(!is_tls(&headers, "127.0.0.1"));
+    }
+
+    #[test]
+    fn who_a_person_is_is_believed_from_a_trusted_proxy_only_and_once() {
+        let proxies = proxies_at(&["127.0.0.1/32"]);
+        let mut headers = HeaderMap::new();
+        let user = |proxies: &Proxies, headers: &HeaderMap, peer: &str| {
+            let user = proxies.user(peer.parse().unwrap(), headers);
+            user.map(|ProxiedUser(name)| name)
+        };
+        assert_eq!(user(&proxies, &headers, "127.0.0.1"), None);
+        headers.insert("x-remote-user", " ann@uni ".parse().unwrap());
+        let found = user(&proxies, &headers, "127.0.0.1");
+        assert_eq!(found.as_deref(), Some("ann@uni"));
+        assert_eq!(user(&proxies, &headers, "198.51.100.1"), None);
+        let none = Proxies {
+            user_header: None,
+            ..proxies.clone()
+        };
+        assert_eq!(user(&none, &headers, "127.0.0.1"), None);
+        headers.append("x-remote-user", "olga".parse().unwrap());
+        assert_eq!(user(&proxies, &headers, "127.0.0.1"), None);
+        headers.insert("x-remote-user", "".parse().unwrap());
+        assert_eq!(user(&proxies, &headers, "127.0.0.1"), None);
     }
 
     #[test]

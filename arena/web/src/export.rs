@@ -191,7 +191,7 @@ async fn standing_of(store: &Store, name: &str) -> Result<Arc<TournamentStanding
 }
 
 /// A file with its style and its script.
-fn file(language: Language, title: &str, body: &Markup, has_script: bool) -> String {
+pub(crate) fn file(language: Language, title: &str, body: &Markup, has_script: bool) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang=(language.code()) data-theme="system" {

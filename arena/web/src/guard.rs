@@ -58,6 +58,9 @@ pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
         is_tls: site.proxies.is_tls(peer, &parts.headers),
         has_contests: site.contests.is_some(),
     });
+    if let Some(user) = site.proxies.user(peer, &parts.headers) {
+        parts.extensions.insert(user);
+    }
     let upload = match &site.contests {
         Some(contests) if changes && contest::is_upload(parts.uri.path()) => {
             Some(contests.begin_upload(&site, &parts).await)

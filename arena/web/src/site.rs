@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arena_store::Store;
 use axum::{
     extract::State,
+    http::HeaderName,
     response::{IntoResponse as _, Response},
 };
 use ipnet::IpNet;
@@ -48,6 +49,8 @@ pub struct SiteOptions {
     pub names: Vec<String>,
     /// The proxies before the page: what they write into `X-Forwarded-For` is believed.
     pub proxies: Vec<IpNet>,
+    /// The header in which these say who a person is whom they have asked, for contests.
+    pub user_header: Option<HeaderName>,
     /// Most connections that are open at once. A browser that follows a page has one of its own.
     pub connections: usize,
 }
@@ -83,6 +86,7 @@ impl Site {
             contests,
             names,
             proxies,
+            user_header,
             connections,
         } = options;
         let queue = Arc::new(WorkQueue::new());
@@ -101,7 +105,10 @@ impl Site {
                 .into_iter()
                 .map(|name| name.to_ascii_lowercase())
                 .collect(),
-            proxies: Proxies(proxies),
+            proxies: Proxies {
+                networks: proxies,
+                user_header,
+            },
             connections: ClientPlaces::new(connections, of_one),
             followers: ClientPlaces::new(followers, of_one.div_ceil(2)),
             store,

@@ -66,6 +66,8 @@ pub(crate) struct Browser {
     pub(crate) forwarded: Option<String>,
     pub(crate) cookie: Option<String>,
     pub(crate) token: Option<String>,
+    /// The one whom the proxy says that it has asked.
+    pub(crate) user: Option<&'static str>,
     pub(crate) is_tls: bool,
     pub(crate) language: Option<&'static str>,
 }
@@ -113,6 +115,7 @@ impl Page {
             contests,
             names: Vec::new(),
             proxies: vec![format!("{PROXY}/32").parse().unwrap()],
+            user_header: Some("x-remote-user".parse().unwrap()),
             connections,
         };
         let site = Arc::new(Site::new(options, CancellationToken::new()));
@@ -159,6 +162,10 @@ impl Page {
         if let Some(forwarded) = &who.forwarded {
             let forwarded = forwarded.parse().unwrap();
             parts.headers.insert("x-forwarded-for", forwarded);
+        }
+        if let Some(user) = who.user {
+            let user = user.parse().unwrap();
+            parts.headers.insert("x-remote-user", user);
         }
         parts
             .extensions

@@ -72,23 +72,9 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, BadTarget> {
         let bad = || BadTarget(text.chars().take(200).collect());
         let uri: Uri = text.trim().parse().map_err(|_| bad())?;
-        let tls = match uri.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
-            _ => return Err(bad()),
-        };
-        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(bad)?;
-        let port = uri.port_u16().filter(|port| *port > 0).ok_or_else(bad)?;
         let is_bare = uri.path() == "/" && uri.query().is_none();
-        let authority = uri.authority().map_or("", |authority| authority.as_str());
-        if !is_bare || authority.contains('@') {
-            return Err(bad());
-        }
-        Ok(Self {
-            tls,
-            host: host.to_owned(),
-            port,
-        })
+        let target = Self::of(&uri, false).filter(|_| is_bare);
+        target.ok_or_else(bad)
     }
 }
 
@@ -100,6 +86,34 @@ impl fmt::Display for Target {
 }
 
 impl Target {
+    /// The server of a URI. Where it names no port, there is no server unless it may be the usual one.
+    pub(crate) fn of(uri: &Uri, may_be_usual: bool) -> Option<Self> {
+        let tls = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return None,
+        };
+        let host = uri.host().filter(|host| !host.is_empty())?;
+        let authority = uri.authority()?.as_str();
+        let port = match authority == host {
+            true if may_be_usual => usual_port(tls),
+            _ => uri.port_u16().filter(|port| *port > 0)?,
+        };
+        (!authority.contains('@')).then(|| Self {
+            tls,
+            host: host.to_owned(),
+            port,
+        })
+    }
+
+    /// The host, and the port unless it is the usual one.
+    pub(crate) fn authority(&self) -> String {
+        match self.port == usual_port(self.tls) {
+            true => self.host.clone(),
+            false => format!("{}:{}", self.host, self.port),
+        }
+    }
+
     /// True if TLS is spoken there.
     #[must_use]
     pub const fn has_tls(&self) -> bool {
@@ -126,6 +140,11 @@ impl Target {
             Err(_) => self.host.eq_ignore_ascii_case("localhost"),
         }
     }
+}
+
+/// The port of HTTP (RFC 9110, section 4.2).
+const fn usual_port(tls: bool) -> u16 {
+    if tls { 443 } else { 80 }
 }
 
 /// A channel to a server over TCP. It connects when it is used, again after the connection
@@ -162,14 +181,7 @@ where
     F: Future<Output = io::Result<S>> + Send + 'static,
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    if target.tls != tls.is_some() {
-        let error = if target.tls {
-            DialError::NoTls
-        } else {
-            DialError::Plain
-        };
-        return Err(error(target.clone()));
-    }
+    check_tls(target, tls.as_ref())?;
     let bad = |error: &dyn fmt::Display| DialError::Address(target.clone(), error.to_string());
     let origin: Uri = target.to_string().parse().map_err(|error| bad(&error))?;
     let endpoint = Endpoint::from_shared(target.to_string()).map_err(|error| bad(&error))?;
@@ -199,9 +211,18 @@ where
     Ok(endpoint.connect_with_connector_lazy(connector))
 }
 
+/// Checks that a server and its TLS fit each other.
+pub(crate) fn check_tls(target: &Target, tls: Option<&ClientTls>) -> Result<(), DialError> {
+    match (target.tls, tls) {
+        (true, None) => Err(DialError::NoTls(target.clone())),
+        (false, Some(_)) => Err(DialError::Plain(target.clone())),
+        (true, Some(_)) | (false, None) => Ok(()),
+    }
+}
+
 /// The error of a handshake, with what to do. One that ended without a word of TLS: then the server
 /// may have none.
-fn told(error: io::Error) -> io::Error {
+pub(crate) fn told(error: io::Error) -> io::Error {
     let is_silent = matches!(
         error.kind(),
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
@@ -218,7 +239,8 @@ fn told(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{said}; {what_to_do}"))
 }
 
-trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+/// A connection, with TLS or without.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
 

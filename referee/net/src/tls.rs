@@ -209,10 +209,21 @@ impl ClientTls {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let name = ServerName::try_from(bare(host).to_owned())
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let connector = TlsConnector::from(self.config.present());
-        connector.connect(name, stream).await
+        connect(self.config.present(), host, stream).await
+    }
+
+    /// The same, to speak HTTP/1.1.
+    pub(crate) async fn connect_http_1<S>(
+        &self,
+        host: &str,
+        stream: S,
+    ) -> io::Result<client::TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let mut config = ClientConfig::clone(&self.config.present());
+        config.alpn_protocols = vec![HTTP_1.to_vec()];
+        connect(Arc::new(config), host, stream).await
     }
 }
 
@@ -261,6 +272,19 @@ pub fn certificate_end(file: &Path) -> Option<i64> {
     let certificate = CertificateDer::pem_file_iter(file).ok()?.next()?.ok()?;
     let (_, certificate) = X509Certificate::from_der(&certificate).ok()?;
     Some(certificate.validity().not_after.timestamp())
+}
+
+async fn connect<S>(
+    config: Arc<ClientConfig>,
+    host: &str,
+    stream: S,
+) -> io::Result<client::TlsStream<S>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let name = ServerName::try_from(bare(host).to_owned())
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    TlsConnector::from(config).connect(name, stream).await
 }
 
 /// A host without the brackets of an IPv6 address.

@@ -11,6 +11,7 @@ use std::{
     sync::Arc,
 };
 
+use http::HeaderValue;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 use tonic::{
@@ -169,6 +170,15 @@ impl Token {
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
+    }
+
+    /// The header in which a request carries it: it is neither logged nor kept by the compression of
+    /// headers.
+    pub(crate) fn header(&self) -> HeaderValue {
+        let value = HeaderValue::try_from(format!("{SCHEME}{}", self.0));
+        let mut value = value.expect("letters and digits");
+        value.set_sensitive(true);
+        value
     }
 
     /// The token that a call carries, if it carries one.
@@ -384,9 +394,8 @@ impl Bearer {
         if !server.has_tls() && !server.is_loopback() && !plaintext {
             return Err(TokenError::Plaintext(server.clone()));
         }
-        let value = format!("{SCHEME}{}", token.0);
-        let mut value: MetadataValue<Ascii> = value.parse().map_err(|_| TokenError::NoToken)?;
-        // It is neither logged nor kept by the compression of headers.
+        let value = MetadataValue::try_from(token.header().as_bytes());
+        let mut value = value.map_err(|_| TokenError::NoToken)?;
         value.set_sensitive(true);
         Ok(Self(value))
     }

@@ -27,7 +27,10 @@ use nix::{
     unistd::{self, Pid, getegid, geteuid, getpid},
 };
 
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use rustix::{
+    process::nice,
+    thread::{CapabilitySet, CapabilitySets, set_capabilities},
+};
 
 use crate::{
     absent::absent_interpreter,
@@ -163,6 +166,9 @@ fn give_up_mounting() -> io::Result<()> {
     be_user(USER, user.as_raw(), USER, group.as_raw())
 }
 
+/// The niceness with which a process has a tenth of the weight of others.
+const NICE: i32 = 10;
+
 fn limit_resources(plan: &StartPlan) -> io::Result<()> {
     let limits = &plan.limits;
     let mut wanted = vec![
@@ -186,6 +192,10 @@ fn limit_resources(plan: &StartPlan) -> io::Result<()> {
             limit.min(most)
         };
         setrlimit(resource, limit, limit)?;
+    }
+    if limits.gives_way {
+        // The weight of the processes is a tenth, where no cgroup has one for all of them.
+        nice(NICE)?;
     }
     Ok(())
 }

@@ -13,6 +13,9 @@ pub struct ResourceLimits {
     pub processes: Option<u32>,
     /// Processor time, in percent of one core: 200 is two cores.
     pub cpu_percent: Option<u32>,
+    /// True if others that want a processor get ten times as much of it: what is played goes before what
+    /// is built.
+    pub gives_way: bool,
     /// Bytes in each of its private folders: `/tmp`, `/var/tmp` and `/dev/shm`.
     pub disk: u64,
     /// Files and folders in each of its private folders.
@@ -29,6 +32,7 @@ impl Default for ResourceLimits {
             memory: None,
             processes: Some(1024),
             cpu_percent: None,
+            gives_way: false,
             disk: 256 * MIB,
             files: 16_384,
             file_size: 256 * MIB,

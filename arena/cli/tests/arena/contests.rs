@@ -1,11 +1,18 @@
 //! A whole contest: six hand in good, broken, slow, greedy and hostile entries at once, while the arena
-//! is killed again and again.
+//! is killed again and again; and contestants who hand in from their terminals.
 
-use std::{fs, time::Duration};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Read as _},
+    net::TcpStream,
+    os::unix::fs::OpenOptionsExt as _,
+    process::Stdio,
+    time::Duration,
+};
 
 use serde_json::Value;
 
-use crate::{site::Site, vocabulary::*};
+use crate::{browser::arena_with_page, site::Site, vocabulary::*};
 
 /// A bot that speaks lines, in which `DO` is done at its first move.
 const BOT: &str = r#"
@@ -195,4 +202,181 @@ fn a_contest_from_its_file_to_its_grades_while_the_arena_is_killed() {
     let published = site.run("contest publish cup");
     assert!(published.contains("is published"), "{published}");
     refused(&site.arena.run(&again(2)), "the contest is over");
+}
+
+/// Writes the token of each person of a list to a file that is called like the person.
+fn hand_out_tokens(site: &Site) {
+    let list = fs::read_to_string(site.arena.path("tokens.csv")).unwrap();
+    for line in list.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        write_secret(site, cells[1], cells[3]);
+    }
+}
+
+/// Writes a file that its owner alone may read.
+fn write_secret(site: &Site, name: &str, text: &str) {
+    let mut file = fs::File::options();
+    let file = file.write(true).create_new(true).mode(0o600);
+    let mut file = file.open(site.arena.path(name)).unwrap();
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+}
+
+#[test]
+fn contestants_hand_in_from_a_terminal_and_hear_what_comes_of_it() {
+    let (mut site, page) = arena_with_page("--contest");
+    let server = 0;
+    let write = |name: &str, text: &str| fs::write(site.arena.path(name), text).unwrap();
+    write("cup.toml", CONTEST);
+    write("class.csv", "name,id\nAnn,1\nBo,2\n");
+    write("good.py", &BOT.replace("DO", "pass"));
+    for (name, text) in [
+        ("broken.cpp", "int getPoint( {"),
+        (".git/config", "[core]"),
+        ("node_modules/x.js", "("),
+    ] {
+        let file = site.arena.path("bo").join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    site.run("contest create cup.toml");
+    site.run("contest people add cup class.csv --tokens tokens.csv");
+    hand_out_tokens(&site);
+    let to = |token: &str| format!("--arena {page} --token-file {token}");
+
+    // Nothing can have come of an entry that was just taken when the arena is killed.
+    let submit = format!("contest submit cup good.py --group 1 {}", to("Ann"));
+    let mut ann = site.command(&submit);
+    let heard = site.arena.path("heard");
+    let mut ann = ann
+        .stdout(Stdio::piped())
+        .stderr(fs::File::create(&heard).unwrap())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(ann.stdout.take().unwrap());
+    let mut line = String::new();
+    told.read_line(&mut line).unwrap();
+    assert_eq!(line, "entry 1 is taken\n");
+    site.kill(server);
+    let heard = || fs::read_to_string(&heard).unwrap().replace("\n    ", " ");
+    wait_until_or("the contestant hears that the arena is away", heard, || {
+        heard().contains("is asked for again")
+    });
+    assert!(heard().contains("could not connect to"), "{}", heard());
+    site.restart(server);
+    wait_until_or(
+        "the page is served again",
+        || site.log(),
+        || TcpStream::connect(page.trim_start_matches("http://")).is_ok(),
+    );
+
+    // What is refused takes no place.
+    let other = "0".repeat(64);
+    write_secret(&site, "wrong", &format!("arena_{other}"));
+    for (line, says) in [
+        (
+            format!("--group 1 {}", to("wrong")),
+            "this token is not known here",
+        ),
+        (format!("--group 9 {}", to("Bo")), "a group from 1 to 5"),
+        (to("Bo"), "expected the group that your entry is for"),
+    ] {
+        let submit = format!("contest submit cup good.py {line}");
+        let output = site.command(&submit).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+        assert!(err(&output).contains(says), "{}", err(&output));
+        assert_eq!(out(&output), "");
+    }
+
+    // A folder in which the token lies, too.
+    fs::rename(site.arena.path("Bo"), site.arena.path("bo/token")).unwrap();
+    let submit = format!("contest submit cup bo --group 1 {}", to("bo/token"));
+    let bo = site.command(&submit).output().unwrap();
+    assert_eq!(bo.status.code(), Some(1), "{}", err(&bo));
+    let says = "left out of bo: .git, node_modules, token";
+    assert!(err(&bo).contains(says), "{}", err(&bo));
+    for says in [
+        "entry 2 is taken\n",
+        "entry 2 has failed: Compile Error\n",
+        "broken.cpp:1:16: error",
+    ] {
+        assert!(out(&bo).contains(says), "{}", out(&bo));
+    }
+
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).unwrap();
+    assert!(ann.wait().unwrap().success(), "{rest}{}", heard());
+    assert!(rest.contains("\nentry 1 is judged: "), "{rest}");
+    // It was away once.
+    assert_eq!(
+        heard().matches("is asked for again").count(),
+        1,
+        "{}",
+        heard()
+    );
+    // It is shown later as here to the organiser, and was shown at the end of the first command.
+    let shown = site.run(&format!("contest entry cup 1 {}", to("Ann")));
+    assert_eq!(shown.matches("ladder-").count(), 10, "{shown}");
+    assert_eq!(shown, site.run("contest entry cup 1"));
+    let (headline, details) = shown.trim_start().split_once('\n').unwrap();
+    assert!(
+        rest.ends_with(&format!("{headline}\n{details}")),
+        "{rest}\n{shown}"
+    );
+
+    // For programs; nothing but the entry is on standard output.
+    let submit = format!(
+        "contest submit cup good.py --group 1 --no-wait --format json {}",
+        to("Ann")
+    );
+    let taken: Value = serde_json::from_str(&site.run(&submit)).unwrap();
+    assert_eq!(taken["entry"], 3);
+    // Ctrl-C ends following, and the entry stays.
+    let mut follows = site.command(&format!(
+        "contest submit cup bo --group 2 {}",
+        to("bo/token")
+    ));
+    let follows = follows.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut follows = follows.spawn().unwrap();
+    let mut line = String::new();
+    let mut told = BufReader::new(follows.stdout.take().unwrap());
+    told.read_line(&mut line).unwrap();
+    assert_eq!(line, "entry 4 is taken\n");
+    interrupt(&follows);
+    let output = follows.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+    assert!(err(&output).contains("entry 4 stays"), "{}", err(&output));
+    assert!(site.run("contest status cup").contains("\n 4 "));
+}
+
+#[test]
+fn here_and_elsewhere_exclude_each_other() {
+    let arena = Arena::new();
+    fs::write(arena.path("bot.py"), "").unwrap();
+    let submit = "contest submit cup bot.py";
+    for (line, says) in [
+        ("", "expected --arena URL --token-file FILE"),
+        (
+            "--person 1 --arena https://arena.example",
+            "expected one of them",
+        ),
+        (
+            "--arena https://arena.example --token-file x --store y.sqlite",
+            "expected one of them",
+        ),
+        (
+            "--arena https://arena.example",
+            "expected --token-file FILE",
+        ),
+        (
+            "--arena https://arena.example --token-file none",
+            "could not read the token file none",
+        ),
+        (
+            "--arena http://arena.example --token-file x",
+            "expected https://",
+        ),
+        ("--person 1 --no-wait", "--arena"),
+    ] {
+        refused(&arena.run(&format!("{submit} {line}")), says);
+    }
 }

@@ -26,11 +26,13 @@ const START: Duration = Duration::from_secs(120);
 
 /// Runs an engine until its standard input ends, which it does when we let go of it or die in
 /// whatever way. `$1` is an empty folder. Its bridges, its rules of the firewall and the ports that
-/// it publishes are in a network of its own.
+/// it publishes are in a network of its own. Of its usual pools of addresses there are 31: too few for
+/// the networks of deployments that are tested side by side.
 const KEEPER: &str = r#"
 trap '' INT TERM HUP
 unshare --net sh -c 'ip link set lo up && exec dockerd "$@"' sh \
     --data-root "$1/data" --exec-root "$1/exec" --pidfile "$1/pid" \
+    --default-address-pool base=10.128.0.0/12,size=24 \
     --host "unix://$1/docker.sock" >"$1/log" 2>&1 &
 engine=$!
 cat >/dev/null

@@ -235,6 +235,24 @@ impl Store {
         row.as_ref().map(of_a_contest).transpose()
     }
 
+    /// The people whose external id this is, at most one of each contest. Those whose token was taken
+    /// away are not among them: they can't log in.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn people_of_external_id(
+        &self,
+        external_id: &str,
+    ) -> Result<Vec<(ContestId, Person)>, StoreError> {
+        let rows =
+            sqlx::query("SELECT * FROM people WHERE external_id = $1 AND token_hash IS NOT NULL")
+                .bind(external_id)
+                .fetch_all(&mut self.reader().await?)
+                .await?;
+        rows.iter().map(of_a_contest).collect()
+    }
+
     /// Gives a person a new token, or with none takes the old one away. Whoever was logged in by
     /// the old one is so no more.
     ///

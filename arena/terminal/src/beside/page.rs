@@ -8,6 +8,7 @@ use std::{
 
 use arena_tournament::parse_limit;
 use clap::Args;
+use http::HeaderName;
 use ipnet::IpNet;
 
 use crate::address::parse_address;
@@ -43,6 +44,16 @@ pub struct PageArgs {
         value_parser = parse_network
     )]
     pub page_proxies: Vec<IpNet>,
+    /// The header in which this proxy says who a person is whom it has asked for a password, as in
+    /// X-Remote-User: the `id` of the person in contests. The proxy has to take the header away from
+    /// what others send.
+    #[arg(
+        long = "page-user-header",
+        env = "ARENA_PAGE_USER_HEADER",
+        value_name = "HEADER",
+        requires = "page_proxies"
+    )]
+    pub page_user_header: Option<HeaderName>,
     /// Nobody plays on the page.
     #[arg(long, env = "ARENA_NO_PLAY")]
     pub no_play: bool,

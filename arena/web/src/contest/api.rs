@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use arena_contest::{Board, EntryDetails, Fault, Phase, Viewer, verdict_words};
-use arena_events::exam::ExamVerdict;
-use arena_store::Entry;
+use arena_contest::{Board, ContestEntry, Phase};
 use axum::{
     Json, Router,
     body::Bytes,
@@ -59,75 +57,6 @@ struct ContestInfo {
     /// This root, once the contest is published.
     #[serde(skip_serializing_if = "Option::is_none")]
     final_root: Option<String>,
-}
-
-/// An entry of a contest. What came of it is absent as long as it is not told.
-#[derive(Serialize, JsonSchema)]
-struct ContestEntry {
-    /// Its number within the contest.
-    entry: u64,
-    /// The contestant's number.
-    contestant: u64,
-    /// The contestant's name; organisers see it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    /// The group of the exam that it is for. Absent where there are no groups.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<u32>,
-    /// The name of the file.
-    file: String,
-    /// The SHA-256 of the file.
-    hash: String,
-    /// When it was handed in, in milliseconds since 1970.
-    received_unix_ms: i64,
-    /// False if it came after the deadline.
-    official: bool,
-    /// True if it takes one of the places that count.
-    counted: bool,
-    /// `received`, `building`, `playing`, `judged` or `failed`.
-    state: &'static str,
-    /// How many entries come before it. Absent once it is judged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ahead: Option<usize>,
-    /// Its points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<i64>,
-    /// The cases that were passed, and how many there are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    passed: Option<[u32; 2]>,
-    /// Why it has no points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fault: Option<Fault>,
-    /// What its build has printed.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    log: String,
-    /// The games of its exam.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    games: Vec<ContestGame>,
-}
-
-/// A game of an exam.
-#[derive(Serialize, JsonSchema)]
-struct ContestGame {
-    /// Its number within the entry, from 1.
-    game: usize,
-    /// The group or case that it belongs to.
-    part: u32,
-    /// The opponent.
-    opponent: String,
-    /// The seat of the entry, from 0.
-    seat: u8,
-    /// How it ended for the entry.
-    verdict: ExamVerdict,
-    /// The same in words.
-    words: &'static str,
-    /// Its points.
-    points: i64,
-    /// How many moves were made.
-    plies: u32,
-    /// What the entry did wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    foul: Option<String>,
 }
 
 pub(crate) static ENDPOINTS: &[Endpoint] = &[
@@ -239,7 +168,7 @@ fn info(seen: SeenContest) -> ContestInfo {
         contest,
         rules,
         phase,
-        login,
+        person,
     } = seen;
     ContestInfo {
         contest: contest.name,
@@ -250,7 +179,7 @@ fn info(seen: SeenContest) -> ContestInfo {
         opens_unix_ms: rules.opens_unix_ms,
         freezes_unix_ms: rules.freezes_unix_ms,
         closes_unix_ms: rules.closes_unix_ms,
-        role: login.map(|login| login.person.role.word()),
+        role: person.map(|person| person.role.word()),
         final_commitment: contest.final_root.commitment(),
         final_root: (phase == Phase::Published).then(|| contest.final_root.reveal()),
     }
@@ -279,11 +208,11 @@ async fn entries(
     Path(name): Path<String>,
 ) -> ApiAnswer<Vec<ContestEntry>> {
     let visit = visitor.visit(&site, &name).await?;
-    visitor.login()?;
+    visitor.logged_in()?;
     let mut details = visit.all_details(&site).await?;
     let told = visit.entries().map(|entry| {
         let details = details.remove(&entry.number).unwrap_or_default();
-        told(&visit, entry, details)
+        visit.standing.told(entry, details, visit.viewer)
     });
     Ok(Json(told.collect()))
 }
@@ -294,50 +223,14 @@ async fn entry(
     Path((name, number)): Path<(String, u64)>,
 ) -> ApiAnswer<ContestEntry> {
     let visit = visitor.visit(&site, &name).await?;
-    visitor.login()?;
+    visitor.logged_in()?;
     Ok(Json(told_of(&site, &visit, number).await?))
 }
 
 async fn told_of(site: &Site, visit: &Visit, number: u64) -> Result<ContestEntry, PageError> {
     let entry = visit.entry(number)?;
-    Ok(told(visit, entry, visit.details(site, number).await?))
-}
-
-/// An entry, as far as whoever may see it may see what came of it.
-fn told(visit: &Visit, entry: &Entry, details: EntryDetails) -> ContestEntry {
-    let (standing, viewer) = (&visit.standing, visit.viewer);
-    let outcome = standing.outcome(entry, viewer);
-    let is_told = outcome.is_some();
-    let outcome = outcome.unwrap_or_default();
-    let games = (1..).zip(details.games).map(|(number, game)| ContestGame {
-        game: number,
-        part: game.part,
-        opponent: game.opponent,
-        seat: game.seat,
-        verdict: game.verdict,
-        words: verdict_words(game.verdict),
-        points: game.points,
-        plies: game.plies,
-        foul: game.foul,
-    });
-    ContestEntry {
-        entry: entry.number,
-        contestant: entry.contestant,
-        name: (viewer == Viewer::Organiser).then(|| standing.name_of(entry.contestant, viewer)),
-        group: (entry.part > 0).then_some(entry.part),
-        file: entry.file.clone(),
-        hash: entry.hash.clone(),
-        received_unix_ms: entry.received_unix_ms,
-        official: entry.place.official,
-        counted: entry.place.counted,
-        state: entry.state.word(),
-        ahead: (!entry.state.is_final()).then(|| standing.ahead(entry)),
-        score: entry.score.filter(|_| is_told),
-        passed: outcome.passed.map(|(passed, of)| [passed, of]),
-        fault: outcome.fault,
-        log: details.log,
-        games: games.collect(),
-    }
+    let details = visit.details(site, number).await?;
+    Ok(visit.standing.told(entry, details, visit.viewer))
 }
 
 #[derive(Deserialize)]
@@ -374,7 +267,7 @@ async fn grades(
     Path(name): Path<String>,
 ) -> Result<Response, PageError> {
     let visit = visitor.visit(&site, &name).await?;
-    visitor.login()?;
+    visitor.logged_in()?;
     visit.must_organise()?;
     let standing = &visit.standing;
     let grades = standing.board(visit.viewer).grades(&standing.people);

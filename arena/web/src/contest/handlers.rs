@@ -10,10 +10,10 @@ use axum::{
     extract::{DefaultBodyLimit, Multipart, Path, Query, State},
     http::{
         HeaderMap, HeaderValue, StatusCode,
-        header::{CACHE_CONTROL, SET_COOKIE},
+        header::{CACHE_CONTROL, CONTENT_DISPOSITION, SET_COOKIE},
     },
     middleware,
-    response::{AppendHeaders, IntoResponse as _, Response},
+    response::{AppendHeaders, Html, IntoResponse as _, Response},
     routing::{get, post},
 };
 use maud::Markup;
@@ -27,7 +27,7 @@ use super::{
 use crate::{
     caller::Caller,
     error::PageError,
-    feed,
+    export, feed,
     frame::{Block, Frame},
     language::Language,
     layout::{self, part},
@@ -42,6 +42,7 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
     Router::new()
         .route("/contests", get(list))
         .route("/contest/{contest}", get(show))
+        .route("/contest/{contest}/board.html", get(board_file))
         .route("/contest/{contest}/login", get(login).post(log_in))
         .route("/contest/{contest}/logout", post(log_out))
         .route("/contest/{contest}/mine", get(mine).post(submit))
@@ -126,6 +127,27 @@ async fn show(
         (visit.standing.rules.title.clone(), body)
     });
     answered(&caller, &name, found)
+}
+
+/// The board as a file that needs no server.
+async fn board_file(
+    caller: Caller,
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> Response {
+    let visit = match visitor.visit(&site, &name).await {
+        Ok(visit) => visit,
+        Err(error) => return refused(&caller, &name, &error),
+    };
+    let now = site
+        .contests()
+        .map_or(0, |contests| contests.clock.unix_ms());
+    let body = pages::board_file(&visit, now, caller.language);
+    let title = &visit.standing.rules.title;
+    let html = export::file(caller.language, title, &body, false);
+    let file = HeaderValue::from_static("attachment; filename=\"board.html\"");
+    ([(CONTENT_DISPOSITION, file)], Html(html)).into_response()
 }
 
 /// The same for every name: nobody learns here which contests there are.
@@ -234,7 +256,7 @@ impl LivePart {
         language: Language,
     ) -> Result<(Visit, Frame), PageError> {
         let visit = visitor.visit(site, contest).await?;
-        visitor.login()?;
+        visitor.logged_in()?;
         let frame = self.frame(site, &visit, language).await?;
         Ok((visit, frame))
     }
@@ -284,20 +306,20 @@ impl LivePart {
         let language = caller.language;
         let first = async {
             self.visited(site, visitor, &contest, language).await?;
-            Ok::<_, PageError>((visitor.login()?.clone(), site.contests()?.heard()))
+            Ok::<_, PageError>(site.contests()?.heard())
         };
-        let (login, heard) = match first.await {
-            Ok(first) => first,
+        let heard = match first.await {
+            Ok(heard) => heard,
             Err(error) => return error.into_response(),
         };
-        let (code, who, what) = (language.code(), login.shown(), self.path());
+        let (code, who, what) = (language.code(), visitor.shown(), self.path());
         let topic = format!("{}{code} {who} {contest} {what}", feed::CONTEST);
-        let of = site.clone();
+        let (of, visitor) = (site.clone(), visitor.clone());
         site.follow(caller, topic, heard, (), move || {
-            let (site, login, contest) = (of.clone(), login.clone(), contest.clone());
+            let (site, visitor, contest) = (of.clone(), visitor.clone(), contest.clone());
             async move {
                 let again = async {
-                    let visitor = login.again(&site).await?;
+                    let visitor = visitor.again(&site).await?;
                     self.visited(&site, &visitor, &contest, language).await
                 };
                 match again.await {
@@ -379,7 +401,7 @@ async fn submit(
 ) -> Response {
     let entered = async {
         let seen = visitor.enter(&site, &name).await?;
-        visitor.login()?;
+        visitor.logged_in()?;
         seen.contestant()?;
         Ok::<_, PageError>(seen)
     };
@@ -512,10 +534,16 @@ async fn play(
 ) -> Response {
     let found = async {
         let visit = visitor.visit(&site, &name).await?;
-        visitor.login()?;
+        visitor.logged_in()?;
         let game = game_of(&site, &visit, number, game_number).await?;
+        let course = match game.kind.has_secrets() {
+            // It would tell of hands that are hidden.
+            true => None,
+            false => asked.course(&site, &game.record, &caller).await?,
+        };
         let of = format!("contest/{}/entries/{number}", part(&name));
-        let body = pages::game(&game, asked.ply(), &of, game_number, caller.language);
+        let (ply, course) = (asked.ply(), course.as_deref());
+        let body = pages::game(&game, ply, course, &of, game_number, caller.language);
         Ok::<_, PageError>((game.names().join(" – "), body))
     };
     answered(&caller, &name, found.await)
@@ -528,7 +556,7 @@ async fn frames(
     Path((name, number, game_number)): Path<(String, u64, usize)>,
 ) -> Result<Response, PageError> {
     let visit = visitor.visit(&site, &name).await?;
-    visitor.login()?;
+    visitor.logged_in()?;
     let game = game_of(&site, &visit, number, game_number).await?;
     Ok(Json(game.frames(None, caller.language)).into_response())
 }

@@ -68,9 +68,9 @@ impl Contests {
         site: &Site,
         parts: &Parts,
     ) -> Result<ClientPlace<(ContestId, PersonNumber)>, PageError> {
-        let visitor = Visitor::of(site, &parts.headers, &Caller::of(parts)).await?;
-        let login = visitor.login()?;
-        let place = self.uploads.take((login.contest, login.person.number));
+        let visitor = Visitor::of(site, parts, &Caller::of(parts)).await?;
+        let (contest, person) = visitor.logged_in()?;
+        let place = self.uploads.take((*contest, person.number));
         place.map_err(|why| match why {
             NoPlace::Full => Full::Uploads.into(),
             NoPlace::Enough => Full::UploadsOfPerson.into(),

@@ -10,9 +10,10 @@ use super::{
     words,
 };
 use crate::{
+    expectation::Course,
     language::Language,
     layout::part,
-    pages::game_title,
+    pages::{game::evaluation, game_title},
     viewer::{self, ViewedGame, ViewedPosition},
 };
 
@@ -97,13 +98,13 @@ fn head(visit: &Visit, title: &str, language: Language) -> Markup {
                 Viewer::Other => {}
             }
         }
-        @if let Some(person) = visit.person() {
+        @if let Some(person) = &visit.person {
             form.acts method="post" action=(at(visit, "/logout")) {
                 span {
                     (person.name.as_deref().unwrap_or_default())
                     " (" (words::role(person.role, language)) ")"
                 }
-                button type="submit" { (language.pick("Log out", "退出")) }
+                @if visit.can_log_out { button type="submit" { (language.pick("Log out", "退出")) } }
             }
         } @else {
             p { a href=(at(visit, "/login")) { (language.pick("Log in", "登录")) } }
@@ -139,6 +140,7 @@ pub(super) fn contest(visit: &Visit, language: Language) -> Markup {
         section {
             h2 { (language.pick("Board", "排行榜")) }
             (board(visit, &standing.board(visit.viewer), language))
+            p { a href=(at(visit, "/board.html")) download { (language.pick("The board as a file", "下载排行榜")) } }
         }
         section {
             h2 { (language.pick("Rules", "规则")) }
@@ -163,6 +165,25 @@ fn root(visit: &Visit, language: Language) -> Markup {
         @if standing.phase == Phase::Published {
             p.invite { (language.pick("The root: ", "根种子：")) code { (root.reveal()) } }
         }
+    }
+}
+
+/// The board with nothing that leads elsewhere.
+pub(super) fn board_file(visit: &Visit, now_unix_ms: i64, language: Language) -> Markup {
+    let standing = &visit.standing;
+    let rules = &standing.rules;
+    let mut shown = standing.board(visit.viewer);
+    for row in &mut shown.rows {
+        row.entries.clear();
+    }
+    html! {
+        h1 { (rules.title) }
+        p {
+            (game_title(&rules.game, language)) " · " (words::phase(standing.phase, language)) " · "
+            (time(rules, now_unix_ms))
+        }
+        (board(visit, &shown, language))
+        @if rules.r#final.is_some() { (root(visit, language)) }
     }
 }
 
@@ -459,6 +480,7 @@ pub(super) fn entry(
 pub(super) fn game(
     game: &ViewedGame,
     ply: Option<usize>,
+    course: Option<&Course>,
     of: &str,
     number: usize,
     language: Language,
@@ -475,6 +497,9 @@ pub(super) fn game(
         (game.fouls(language))
         div.watching {
             (viewer::show(game, look, language, &at, &format!("{at}/frames")))
+        }
+        @if !game.kind.has_secrets() {
+            (evaluation(game, course, &at, ply.unwrap_or(game.plies()), language))
         }
     }
 }
@@ -499,6 +524,9 @@ pub(super) fn admin(visit: &Visit, queue: &Markup, language: Language) -> Markup
             (words::phase(standing.phase, language))
             @for role in Role::ALL { " · " (words::role(role, language)) ": " (people(role)) }
             " · " a href=(csv) download { (language.pick("Grades as CSV", "成绩表")) }
+            " · " a href=(at(visit, "/board.html")) download {
+                (language.pick("Board with names as a file", "下载实名排行榜"))
+            }
         }
         (queue)
         section {

@@ -365,6 +365,51 @@ async fn a_browser_logs_in_by_a_token_and_is_out_when_the_token_is_taken_away() 
 }
 
 #[tokio::test]
+async fn whom_a_proxy_has_asked_is_known_by_the_external_id() {
+    let contested = Contested::new(Shown::Open).await;
+    let by_proxy = |user| Browser {
+        user: Some(user),
+        ..Browser::behind_proxy("203.0.113.5")
+    };
+    let ann = by_proxy("90003");
+    let (status, mine) = contested.get(&ann, "/contest/spring/mine").await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(
+        mine.contains("Ann Lee") && !mine.contains("logout"),
+        "{mine}"
+    );
+    // She has this id in both contests.
+    let (_, listed) = contested.get(&ann, "/api/v1/contests").await;
+    assert!(listed.contains("春") && listed.contains("秋"), "{listed}");
+    let api = "/api/v1/contests/spring/entries?group=2&file=bot.zip";
+    let (status, told) = contested.hand_in(&ann, api, Body::from("x")).await;
+    assert_eq!(status, StatusCode::CREATED, "{told}");
+    // A token says more than the proxy does; one that was taken away lets nobody in by the proxy either.
+    let token = contested.bea.token.clone();
+    let bea = Browser {
+        token,
+        ..ann.clone()
+    };
+    let (_, mine) = contested.get(&bea, "/contest/spring/mine").await;
+    assert!(mine.contains("Bea Ray"), "{mine}");
+    let direct = Browser {
+        user: Some("90003"),
+        ..Browser::at("203.0.113.5")
+    };
+    for nobody in [direct, by_proxy("90005"), by_proxy("x")] {
+        let (status, _) = contested.get(&nobody, "/contest/spring/mine").await;
+        assert_eq!(status, StatusCode::NOT_FOUND);
+        let (status, _) = contested.hand_in(&nobody, api, Body::from("x")).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED);
+    }
+    let store = &contested.page.site.store;
+    let id = contested.contest.id;
+    store.set_token(id, 3, None, BY).await.unwrap();
+    let (status, _) = contested.get(&ann, "/contest/spring/mine").await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn whoever_follows_hears_nothing_more_when_the_token_is_taken_away() {
     let contested = Contested::new(Shown::Open).await;
     let request = Request::get("/contest/spring/mine/events")

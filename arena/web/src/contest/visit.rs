@@ -9,12 +9,13 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header::AUTHORIZATION, request::Parts},
     response::Response,
 };
-use referee_core::Words;
+use referee_core::{Words, printable, shorten};
 use referee_net::Token;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
     caller::{Caller, cookie, random_bytes},
+    client::ProxiedUser,
     error::PageError,
     site::Site,
 };
@@ -23,109 +24,140 @@ use crate::{
 const LASTS: i64 = 14 * 24 * 3600;
 const SCHEME: &str = "Bearer ";
 
-/// Somebody who is logged in: a person of one contest.
-#[derive(Clone, Debug)]
-pub(super) struct Login {
-    pub(super) contest: ContestId,
-    pub(super) person: Person,
-    means: LoginMeans,
-}
-
-/// The SHA-256 of what somebody has shown.
+/// How somebody has said who they are.
 #[derive(Clone, Debug)]
 enum LoginMeans {
+    /// By a token, of which this is the SHA-256.
     Token(String),
+    /// By a cookie that a token was exchanged for; of it too.
     Cookie(String),
-}
-
-impl Login {
-    /// The hash of what was shown. Others, and other ways to log in, have another one.
-    pub(super) fn shown(&self) -> &str {
-        let (LoginMeans::Token(hash) | LoginMeans::Cookie(hash)) = &self.means;
-        hash
-    }
-
-    /// The same person, if what was shown is still valid.
-    pub(super) async fn again(&self, site: &Site) -> Result<Visitor, PageError> {
-        let now = site.contests()?.clock.unix_ms();
-        let found = self.means.find(&site.store, now).await?;
-        Ok(Visitor::logged_in(found, &self.means))
-    }
+    /// A proxy of ours has asked them: the external id.
+    Proxy(String),
 }
 
 impl LoginMeans {
+    /// Whom it stands for: a person of one contest, or, where a proxy says so, of several.
     async fn find(
         &self,
         store: &Store,
         now_unix_ms: i64,
-    ) -> Result<Option<(ContestId, Person)>, StoreError> {
-        match self {
-            Self::Token(hash) => store.person_of_token(hash).await,
-            Self::Cookie(hash) => store.person_of_login(hash, now_unix_ms).await,
-        }
+    ) -> Result<Vec<(ContestId, Person)>, StoreError> {
+        let one = match self {
+            Self::Token(hash) => store.person_of_token(hash).await?,
+            Self::Cookie(hash) => store.person_of_login(hash, now_unix_ms).await?,
+            Self::Proxy(id) => return store.people_of_external_id(id).await,
+        };
+        Ok(one.into_iter().collect())
     }
 }
 
 /// The caller of a contest's page, logged in or not.
-#[derive(Clone, Debug)]
-pub(super) struct Visitor(Option<Login>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Visitor {
+    means: Option<LoginMeans>,
+    people: Vec<(ContestId, Person)>,
+}
 
 impl Visitor {
-    fn logged_in(found: Option<(ContestId, Person)>, means: &LoginMeans) -> Self {
-        Self(found.map(|(contest, person)| Login {
-            contest,
-            person,
-            means: means.clone(),
-        }))
-    }
-
-    /// Whoever shows a token is the person of this token, or nobody is let in. Whoever shows a cookie
-    /// that is not valid any more is somebody who is not logged in.
-    pub(super) async fn of(
-        site: &Site,
-        headers: &HeaderMap,
-        caller: &Caller,
-    ) -> Result<Self, PageError> {
+    /// Whoever shows a token is the person of this token, or nobody is let in. Otherwise it is the one
+    /// whom the proxy has asked, where it is one of a contest; and then whoever has a cookie, where that
+    /// is still valid.
+    pub(super) async fn of(site: &Site, parts: &Parts, caller: &Caller) -> Result<Self, PageError> {
+        let headers = &parts.headers;
         if let Some(token) = bearer(headers) {
-            return Ok(Self(Some(of_token(site, token, caller).await?)));
+            let Login {
+                contest,
+                person,
+                hash,
+            } = of_token(site, token, caller).await?;
+            return Ok(Self {
+                means: Some(LoginMeans::Token(hash)),
+                people: vec![(contest, person)],
+            });
         }
+        let proxied = parts.extensions.get::<ProxiedUser>();
+        let by_proxy = proxied.map(|ProxiedUser(id)| LoginMeans::Proxy(id.clone()));
         let secret = cookie(headers, cookie_name(caller.is_tls));
-        let Some(secret) = secret.filter(|secret| secret.len() == 64) else {
-            return Ok(Self(None));
-        };
-        let means = LoginMeans::Cookie(hash_of(secret));
-        let now = site.contests()?.clock.unix_ms();
-        let found = means.find(&site.store, now).await?;
-        Ok(Self::logged_in(found, &means))
-    }
-
-    /// Somebody who has to be logged in.
-    pub(super) fn login(&self) -> Result<&Login, PageError> {
-        self.0.as_ref().ok_or_else(|| {
-            let words = Words::new(
-                "log in first: on the page, or with the header \"Authorization: Bearer TOKEN\"",
-                "请先登录",
-            );
-            PageError::Refused(StatusCode::UNAUTHORIZED, words)
+        let secret = secret.filter(|secret| secret.len() == 64);
+        let by_cookie = secret.map(|secret| LoginMeans::Cookie(hash_of(secret)));
+        for means in [by_proxy.clone(), by_cookie].into_iter().flatten() {
+            let visitor = Self::by(means, site).await?;
+            if !visitor.people.is_empty() {
+                return Ok(visitor);
+            }
+        }
+        Ok(Self {
+            means: by_proxy,
+            people: Vec::new(),
         })
     }
 
-    /// The login of one who belongs to a contest.
-    fn login_to(&self, contest: &Contest) -> Option<&Login> {
-        let login = self.0.as_ref();
-        login.filter(|login| login.contest == contest.id)
+    async fn by(means: LoginMeans, site: &Site) -> Result<Self, PageError> {
+        let now = site.contests()?.clock.unix_ms();
+        Ok(Self {
+            people: means.find(&site.store, now).await?,
+            means: Some(means),
+        })
+    }
+
+    /// The same visitor, as far as what they have shown is still valid.
+    pub(super) async fn again(&self, site: &Site) -> Result<Self, PageError> {
+        match self.means.clone() {
+            Some(means) => Self::by(means, site).await,
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// A hash of what was shown. Others, and other ways to log in, have another one.
+    pub(super) fn shown(&self) -> String {
+        match &self.means {
+            Some(LoginMeans::Token(hash) | LoginMeans::Cookie(hash)) => hash.clone(),
+            Some(LoginMeans::Proxy(id)) => hash_of(id),
+            None => String::new(),
+        }
+    }
+
+    /// True if they can log out here.
+    fn can_log_out(&self) -> bool {
+        matches!(self.means, Some(LoginMeans::Cookie(_)))
+    }
+
+    /// Somebody who has to be logged in: a person of some contest.
+    pub(super) fn logged_in(&self) -> Result<&(ContestId, Person), PageError> {
+        let words = || match &self.means {
+            Some(LoginMeans::Proxy(id)) => {
+                let id = printable(id);
+                Words::new(
+                    format!("you are logged in as {id}, who is in no contest here"),
+                    format!("你以 {id} 的身份登录，但没有参加这里的竞赛"),
+                )
+            }
+            _ => Words::new(
+                "log in first: on the page, or with the header \"Authorization: Bearer TOKEN\"",
+                "请先登录",
+            ),
+        };
+        let first = self.people.first();
+        first.ok_or_else(|| PageError::Refused(StatusCode::UNAUTHORIZED, words()))
+    }
+
+    /// The person of a contest that they are.
+    fn person_of(&self, contest: &Contest) -> Option<&Person> {
+        let mut people = self.people.iter();
+        let found = people.find(|(of, _)| *of == contest.id);
+        found.map(|(_, person)| person)
     }
 
     /// True if they may see a contest.
     pub(super) fn may_see(&self, contest: &Contest) -> bool {
-        contest.published_unix_ms.is_some() || self.login_to(contest).is_some()
+        contest.published_unix_ms.is_some() || self.person_of(contest).is_some()
     }
 
     /// A contest that they may see. One that they may not see is not there.
     pub(super) async fn enter(&self, site: &Site, name: &str) -> Result<SeenContest, PageError> {
         let contest = site.store.contest(name).await?;
         let Some(contest) = contest.filter(|contest| self.may_see(contest)) else {
-            let name = referee_core::shorten(name, 60);
+            let name = shorten(name, 60);
             return Err(PageError::NotFound(format!(
                 "there is no contest \"{name}\", or you have to log in to see it"
             )));
@@ -135,9 +167,16 @@ impl Visitor {
 
     /// The same with all that belongs to it.
     pub(super) async fn visit(&self, site: &Site, name: &str) -> Result<Visit, PageError> {
-        let SeenContest { contest, login, .. } = self.enter(site, name).await?;
+        let SeenContest {
+            contest, person, ..
+        } = self.enter(site, name).await?;
         let standing = site.contests()?.recent(&site.store, contest).await?;
-        Ok(Visit::new(standing, login))
+        Ok(Visit {
+            standing,
+            viewer: viewer(person.as_ref()),
+            person,
+            can_log_out: self.can_log_out(),
+        })
     }
 }
 
@@ -146,7 +185,7 @@ impl FromRequestParts<Arc<Site>> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Response> {
         let caller = Caller::of(parts);
-        let visitor = Self::of(site, &parts.headers, &caller).await;
+        let visitor = Self::of(site, parts, &caller).await;
         visitor.map_err(|error| error.answer(&caller))
     }
 }
@@ -157,7 +196,7 @@ pub(super) struct SeenContest {
     pub(super) rules: ContestRules,
     pub(super) phase: Phase,
     /// None where they do not belong to it.
-    pub(super) login: Option<Login>,
+    pub(super) person: Option<Person>,
 }
 
 impl SeenContest {
@@ -167,7 +206,7 @@ impl SeenContest {
         let is_published = contest.published_unix_ms.is_some();
         Ok(Self {
             phase: rules.phase(site.contests()?.clock.unix_ms(), is_published),
-            login: by.login_to(&contest).cloned(),
+            person: by.person_of(&contest).cloned(),
             rules,
             contest,
         })
@@ -175,13 +214,12 @@ impl SeenContest {
 
     /// The contestant who looks.
     pub(super) fn contestant(&self) -> Result<&Person, PageError> {
-        contestant(self.login.as_ref())
+        contestant(self.person.as_ref())
     }
 }
 
-/// The contestant who is logged in.
-fn contestant(login: Option<&Login>) -> Result<&Person, PageError> {
-    let person = login.map(|login| &login.person);
+/// A person who is a contestant.
+fn contestant(person: Option<&Person>) -> Result<&Person, PageError> {
     match viewer(person) {
         Viewer::Contestant(_) => Ok(person.expect("a contestant is a person")),
         Viewer::Organiser | Viewer::Other => Err(forbidden("only contestants have entries")),
@@ -192,27 +230,16 @@ fn contestant(login: Option<&Login>) -> Result<&Person, PageError> {
 pub(super) struct Visit {
     pub(super) standing: Arc<Standing>,
     /// None where they do not belong to it.
-    login: Option<Login>,
+    pub(super) person: Option<Person>,
     pub(super) viewer: Viewer,
+    /// True if they have logged in here, and not before.
+    pub(super) can_log_out: bool,
 }
 
 impl Visit {
-    pub(super) fn new(standing: Arc<Standing>, login: Option<Login>) -> Self {
-        let viewer = viewer(login.as_ref().map(|login| &login.person));
-        Self {
-            standing,
-            login,
-            viewer,
-        }
-    }
-
-    pub(super) fn person(&self) -> Option<&Person> {
-        self.login.as_ref().map(|login| &login.person)
-    }
-
     /// The contestant who looks.
     pub(super) fn contestant(&self) -> Result<&Person, PageError> {
-        contestant(self.login.as_ref())
+        contestant(self.person.as_ref())
     }
 
     pub(super) fn must_organise(&self) -> Result<(), PageError> {
@@ -267,16 +294,24 @@ fn forbidden(why: &str) -> PageError {
     PageError::Forbidden(why.to_owned())
 }
 
+/// Somebody who has shown a token.
+pub(super) struct Login {
+    pub(super) contest: ContestId,
+    person: Person,
+    /// The SHA-256 of the token.
+    hash: String,
+}
+
 /// The person of a token that somebody has sent. Wrong ones let their client wait, who may still show
 /// the right one: others may have the same address.
 pub(super) async fn of_token(site: &Site, text: &str, caller: &Caller) -> Result<Login, PageError> {
     if let Ok(token) = text.trim().parse::<Token>() {
-        let means = LoginMeans::Token(token.hash().to_string());
-        if let Some((contest, person)) = means.find(&site.store, 0).await? {
+        let hash = token.hash().to_string();
+        if let Some((contest, person)) = site.store.person_of_token(&hash).await? {
             return Ok(Login {
                 contest,
                 person,
-                means,
+                hash,
             });
         }
     }
@@ -300,8 +335,10 @@ pub(super) async fn log_in(
     let now = site.contests()?.clock.unix_ms();
     let (contest, person) = (login.contest, login.person.number);
     let until = now + LASTS * 1000;
-    let (token, hash) = (login.shown(), hash_of(&secret));
-    let logged_in = site.store.log_in(contest, person, token, &hash, now, until);
+    let hash = hash_of(&secret);
+    let logged_in = site
+        .store
+        .log_in(contest, person, &login.hash, &hash, now, until);
     match logged_in.await? {
         true => Ok(set_cookie(&secret, LASTS, caller.is_tls)),
         false => Err(unknown_token()),

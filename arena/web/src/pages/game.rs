@@ -8,7 +8,7 @@ use axum::{
     http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue},
     response::{IntoResponse as _, Response},
 };
-use maud::html;
+use maud::{Markup, html};
 use referee_core::{Language, Record, Seat};
 use serde::Deserialize;
 
@@ -127,15 +127,7 @@ pub(crate) fn page(
         div.watching {
             (viewer::show(game, position, language, at, &format!("{at}/frames")))
         }
-        section.evaluation #evaluation {
-            h2 { (language.pick("Evaluation", "评估")) }
-            @match course {
-                Some(course) => (evaluation::graph(game.names(), course, ply, language)),
-                None => p { a.button href=(format!("{at}?ply={ply}&evaluation=yes#evaluation")) {
-                    (language.pick("Evaluate this game", "评估本局"))
-                } }
-            }
-        }
+        (evaluation(game, course, at, ply, language))
         (viewer::times(game, language))
         p {
             (language.pick("Download: ", "下载："))
@@ -145,6 +137,27 @@ pub(crate) fn page(
         (viewer::messages(game, language))
     };
     layout::page(caller, &title, &body)
+}
+
+/// The evaluation of a game, or the way to ask for it.
+pub(crate) fn evaluation(
+    game: &ViewedGame,
+    course: Option<&Course>,
+    at: &str,
+    ply: usize,
+    language: Language,
+) -> Markup {
+    html! {
+        section.evaluation #evaluation {
+            h2 { (language.pick("Evaluation", "评估")) }
+            @match course {
+                Some(course) => (evaluation::graph(game.names(), course, ply, language)),
+                None => p { a.button href=(format!("{at}?ply={ply}&evaluation=yes#evaluation")) {
+                    (language.pick("Evaluate this game", "评估本局"))
+                } }
+            }
+        }
+    }
 }
 
 pub(crate) async fn frames(

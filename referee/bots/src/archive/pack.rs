@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use flate2::{Compression, write::GzEncoder};
 use nix::libc::{O_CLOEXEC, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
 use referee_core::printable;
 use sha2::{Digest as _, Sha256};
@@ -21,6 +22,13 @@ use super::{
 /// Names of what is never packed, wherever it lies in the folder: what version control keeps,
 /// and what Python makes again.
 pub const LEFT_OUT: &[&str] = &[".git", ".hg", ".svn", "__pycache__"];
+
+/// Names of folders that are no sources: builds and package managers make them again.
+const BUILT: &[&str] = &["node_modules", "target"];
+
+/// A folder with one of these files is no source either: caches have the first
+/// (<https://bford.info/cachedir/>), CMake's build folders and Python's environments the others.
+const BUILT_MARKS: &[&str] = &["CACHEDIR.TAG", "CMakeCache.txt", "pyvenv.cfg"];
 
 /// Higher levels take several times as long for a few percent.
 const LEVEL: i32 = 3;
@@ -37,6 +45,15 @@ pub struct Packed {
     /// Number of files, folders and links in it.
     pub entries: usize,
     /// The paths of what was left out, because of [`LEFT_OUT`].
+    pub left_out: Vec<String>,
+}
+
+/// Sources that have been packed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedSources {
+    /// A tar.gz of them.
+    pub bytes: Vec<u8>,
+    /// The paths of what was left out.
     pub left_out: Vec<String>,
 }
 
@@ -81,26 +98,9 @@ enum FolderItemKind {
 ///
 /// [`PackError`] names what can't be packed.
 pub fn pack_folder(folder: &Path) -> Result<Packed, PackError> {
-    if !folder.is_dir() {
-        let why = "expected a folder that is there".to_owned();
-        return Err(refused(folder, why));
-    }
-    let mut found = FolderContents {
-        folder,
-        items: Vec::new(),
-        left_out: Vec::new(),
-    };
-    found.look(folder, "")?;
     let FolderContents {
-        mut items,
-        mut left_out,
-        ..
-    } = found;
-    if items.is_empty() {
-        return Err(refused(folder, "there is nothing in it".to_owned()));
-    }
-    items.sort_by(|one, other| one.path.cmp(&other.path));
-    left_out.sort();
+        items, left_out, ..
+    } = FolderContents::of(folder, None)?;
     let links: Links = items
         .iter()
         .filter_map(|item| match &item.kind {
@@ -117,6 +117,33 @@ pub fn pack_folder(folder: &Path) -> Result<Packed, PackError> {
         }
     }
     packed(folder, &items, left_out)
+}
+
+/// Packs the sources in a folder as a tar.gz of at most so many bytes: without what [`LEFT_OUT`] names,
+/// folders that builds make, and this secret, should it lie there. The same sources give the same
+/// bytes.
+///
+/// # Errors
+///
+/// [`PackError`] names what can't be packed: a link is nothing that can be.
+pub fn pack_sources(
+    folder: &Path,
+    most: u64,
+    secret: Option<&Path>,
+) -> Result<PackedSources, PackError> {
+    let FolderContents {
+        items, left_out, ..
+    } = FolderContents::of(folder, Some(SourceRules::new(secret)))?;
+    if let Some(link) = (items.iter()).find(|item| matches!(item.kind, FolderItemKind::Link(_))) {
+        let why = "expected files and folders, found a link; copy what it leads to into the folder";
+        return Err(refused(&link.file, why.to_owned()));
+    }
+    let bytes = AtMost::new(Vec::new(), most, "packed archive");
+    let encoder = GzEncoder::new(bytes, Compression::best());
+    let tar = AtMost::new(encoder, MOST_BYTES, "archive");
+    let written = write_tar(folder, &items, tar)?.into.finish();
+    let bytes = written.map_err(|error| too_large(folder, &error))?.into;
+    Ok(PackedSources { bytes, left_out })
 }
 
 /// Packs one file, as a folder in which it is alone.
@@ -141,14 +168,62 @@ pub fn pack_file(file: &Path) -> Result<Packed, PackError> {
     packed(file, &[item], Vec::new())
 }
 
+/// What is left out of sources, beside [`LEFT_OUT`].
+struct SourceRules {
+    /// Its path without links, where there is one.
+    secret: Option<PathBuf>,
+}
+
+impl SourceRules {
+    fn new(secret: Option<&Path>) -> Self {
+        Self {
+            secret: secret.and_then(|file| file.canonicalize().ok()),
+        }
+    }
+
+    fn leave_out(&self, entry: &fs::DirEntry, name: &str) -> bool {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let is_marked = |mark: &&str| path.join(mark).is_file();
+            return BUILT.contains(&name) || BUILT_MARKS.iter().any(is_marked);
+        }
+        self.secret.is_some() && path.canonicalize().ok() == self.secret
+    }
+}
+
 /// The contents of a folder.
 struct FolderContents<'f> {
     folder: &'f Path,
+    /// What more is left out of sources; none for a bot.
+    rules: Option<SourceRules>,
+    /// In order.
     items: Vec<FolderItem>,
+    /// In order.
     left_out: Vec<String>,
 }
 
-impl FolderContents<'_> {
+impl<'f> FolderContents<'f> {
+    /// Those of a folder in which there is something.
+    fn of(folder: &'f Path, rules: Option<SourceRules>) -> Result<Self, PackError> {
+        if !folder.is_dir() {
+            let why = "expected a folder that is there".to_owned();
+            return Err(refused(folder, why));
+        }
+        let mut found = Self {
+            folder,
+            rules,
+            items: Vec::new(),
+            left_out: Vec::new(),
+        };
+        found.look(folder, "")?;
+        if found.items.is_empty() {
+            return Err(refused(folder, "there is nothing in it".to_owned()));
+        }
+        found.items.sort_by(|one, other| one.path.cmp(&other.path));
+        found.left_out.sort();
+        Ok(found)
+    }
+
     fn look(&mut self, folder: &Path, above: &str) -> Result<(), PackError> {
         let unread = |error: io::Error| refused(folder, format!("it can't be read: {error}"));
         for entry in fs::read_dir(folder).map_err(unread)? {
@@ -159,7 +234,8 @@ impl FolderContents<'_> {
                 "" => name.clone(),
                 above => format!("{above}/{name}"),
             };
-            if LEFT_OUT.contains(&&*name) {
+            let is_no_source = |rules: &SourceRules| rules.leave_out(&entry, &name);
+            if LEFT_OUT.contains(&&*name) || self.rules.as_ref().is_some_and(is_no_source) {
                 self.left_out.push(path);
                 continue;
             }
@@ -222,37 +298,15 @@ fn kind_of(file: &Path, entry: &fs::DirEntry) -> Result<FolderItemKind, PackErro
 
 /// Writes the archive of these, which are in order.
 fn packed(folder: &Path, items: &[FolderItem], left_out: Vec<String>) -> Result<Packed, PackError> {
-    let whole = |error: &io::Error| PackError::TooLarge {
-        folder: folder.to_owned(),
-        why: error.to_string(),
-    };
-    let bytes = AtMost {
-        into: Vec::new(),
-        left: MOST_PACKED_BYTES,
-        what: "packed archive",
-    };
+    let whole = |error: &io::Error| too_large(folder, error);
+    let bytes = AtMost::new(Vec::new(), MOST_PACKED_BYTES, "packed archive");
     let encoder = zstd::Encoder::new(bytes, LEVEL).map_err(|error| whole(&error))?;
     let hashing = HashingWriter {
-        into: AtMost {
-            into: encoder,
-            left: MOST_BYTES,
-            what: "archive",
-        },
+        into: AtMost::new(encoder, MOST_BYTES, "archive"),
         hash: Sha256::new(),
         size: 0,
     };
-    let mut builder = Builder::new(hashing);
-    for item in items {
-        append(&mut builder, item).map_err(|error| {
-            // It is all files together that are too large.
-            match error.kind() {
-                io::ErrorKind::FileTooLarge => whole(&error),
-                _ => refused(&item.file, format!("it can't be read: {error}")),
-            }
-        })?;
-    }
-    let hashing = builder.into_inner().map_err(|error| whole(&error))?;
-    let HashingWriter { into, hash, size } = hashing;
+    let HashingWriter { into, hash, size } = write_tar(folder, items, hashing)?;
     let bytes = into.into.finish().map_err(|error| whole(&error))?;
     Ok(Packed {
         hash: ArchiveHash::new(hash.finalize().into()),
@@ -261,6 +315,22 @@ fn packed(folder: &Path, items: &[FolderItem], left_out: Vec<String>) -> Result<
         entries: items.len(),
         left_out,
     })
+}
+
+/// Writes the tar file of these, which are in order.
+fn write_tar<W: Write>(folder: &Path, items: &[FolderItem], into: W) -> Result<W, PackError> {
+    let mut builder = Builder::new(into);
+    for item in items {
+        append(&mut builder, item).map_err(|error| {
+            // It is all files together that are too large.
+            match error.kind() {
+                io::ErrorKind::FileTooLarge => too_large(folder, &error),
+                _ => refused(&item.file, format!("it can't be read: {error}")),
+            }
+        })?;
+    }
+    let written = builder.into_inner();
+    written.map_err(|error| too_large(folder, &error))
 }
 
 fn append<W: Write>(builder: &mut Builder<W>, item: &FolderItem) -> io::Result<()> {
@@ -366,21 +436,29 @@ impl<W: Write> Write for HashingWriter<W> {
 /// Takes so many bytes and no more.
 struct AtMost<W> {
     into: W,
+    most: u64,
     left: u64,
     what: &'static str,
+}
+
+impl<W> AtMost<W> {
+    const fn new(into: W, most: u64, what: &'static str) -> Self {
+        Self {
+            into,
+            most,
+            left: most,
+            what,
+        }
+    }
 }
 
 impl<W: Write> Write for AtMost<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.len() as u64 > self.left {
-            let most = match self.what {
-                "archive" => MOST_BYTES,
-                _ => MOST_PACKED_BYTES,
-            };
             let why = format!(
                 "it is too large: the {} would have more than {} MiB",
                 self.what,
-                most >> 20
+                self.most >> 20
             );
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
         }
@@ -405,6 +483,13 @@ fn text(file: &Path, text: Option<&str>) -> Result<String, PackError> {
         let why = "a name in it is not UTF-8, so it is another name elsewhere; rename it";
         refused(file, why.to_owned())
     })
+}
+
+fn too_large(folder: &Path, error: &io::Error) -> PackError {
+    PackError::TooLarge {
+        folder: folder.to_owned(),
+        why: error.to_string(),
+    }
 }
 
 fn refused(path: &Path, why: String) -> PackError {

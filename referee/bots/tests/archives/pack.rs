@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use referee_bots::archive::{MOST_ENTRIES, pack_file, pack_folder, unpack_archive};
+use referee_bots::archive::{MOST_ENTRIES, pack_file, pack_folder, pack_sources, unpack_archive};
 
 use crate::vocabulary::{Folder, mode, set_mode};
 
@@ -141,6 +141,88 @@ fn what_version_control_and_python_keep_is_left_out_and_named() {
     // Other hidden files are the bot's.
     folder.file(".config", "");
     assert_ne!(pack_folder(folder.path()).unwrap().hash, before.hash);
+}
+
+/// The paths in a tar.gz, in order, as `tar` lists them.
+fn listed(bytes: &[u8]) -> Vec<String> {
+    let place = Folder::new();
+    fs::write(place.join("x.tar.gz"), bytes).unwrap();
+    let mut tar = Command::new("tar");
+    let output = tar.arg("tzf").arg(place.join("x.tar.gz")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn sources_are_packed_without_what_builds_make_and_without_a_secret() {
+    const MOST: u64 = 64 << 10;
+    let names = ["src/main.rs", "Cargo.toml", "docs/target"];
+    let sources = bot(&names);
+    let before = pack_sources(sources.path(), MOST, None).unwrap();
+    assert!(before.left_out.is_empty());
+    let paths = ["Cargo.toml", "docs/", "docs/target", "src/", "src/main.rs"];
+    assert_eq!(listed(&before.bytes), paths);
+
+    for file in [
+        ".git/config",
+        "target/debug/bot",
+        "node_modules/x.js",
+        "cache/CACHEDIR.TAG",
+        "out/CMakeCache.txt",
+        "env/pyvenv.cfg",
+        "src/__pycache__/x.pyc",
+    ] {
+        sources.file(file, file);
+    }
+    let token = sources.file("token", "secret");
+    // Whatever way leads to it.
+    let other_way = sources.join("src/../token");
+    let packed = pack_sources(sources.path(), MOST, Some(&other_way)).unwrap();
+    assert_eq!(packed.bytes, before.bytes);
+    let left_out = [
+        ".git",
+        "cache",
+        "env",
+        "node_modules",
+        "out",
+        "src/__pycache__",
+        "target",
+        "token",
+    ];
+    assert_eq!(packed.left_out, left_out);
+    // A bot that travels needs what was built.
+    assert_eq!(
+        pack_folder(sources.path()).unwrap().left_out,
+        [".git", "src/__pycache__"]
+    );
+    let with_token = pack_sources(sources.path(), MOST, None).unwrap();
+    assert_ne!(with_token.bytes, before.bytes);
+    fs::remove_file(token).unwrap();
+
+    let noise: Vec<u8> = (0..1 << 16)
+        .scan(1_u32, |x, _| {
+            *x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Some((*x >> 24) as u8)
+        })
+        .collect();
+    fs::write(sources.join("noise"), noise).unwrap();
+    let why = pack_sources(sources.path(), MOST, None)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        why.contains("the packed archive would have more than"),
+        "{why}"
+    );
+    fs::remove_file(sources.join("noise")).unwrap();
+    sources.link("src/lib.rs", "main.rs");
+    let why = pack_sources(sources.path(), MOST, None)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        why.contains("src/lib.rs: expected files and folders, found a link"),
+        "{why}"
+    );
 }
 
 #[test]

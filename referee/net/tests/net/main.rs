@@ -4,6 +4,7 @@
 
 mod bounds;
 mod budgets;
+mod clients;
 mod common;
 mod gates;
 mod handshakes;

@@ -124,6 +124,15 @@ impl CgroupFolders {
                 CgroupVersion::V2 => write(&place.path, "cpu.max", &format!("{quota} {PERIOD}"))?,
             }
         }
+        if let Some(place) = &self.cpu
+            && limits.gives_way
+        {
+            // A tenth of what others have.
+            match place.version {
+                CgroupVersion::V1 => write(&place.path, "cpu.shares", "102")?,
+                CgroupVersion::V2 => write(&place.path, "cpu.weight", "10")?,
+            }
+        }
         Ok(())
     }
 
@@ -611,19 +620,26 @@ mod tests {
 
     #[test]
     fn version_2_has_its_limits_in_its_own_words() {
-        let files = ["memory.max", "memory.swap.max", "pids.max", "cpu.max"];
+        let files = [
+            "memory.max",
+            "memory.swap.max",
+            "pids.max",
+            "cpu.max",
+            "cpu.weight",
+        ];
         let (folder, folders) = version_2(&files);
         let limits = ResourceLimits {
             memory: Some(1 << 30),
             processes: Some(100),
             cpu_percent: Some(150),
+            gives_way: true,
             ..ResourceLimits::default()
         };
         let all = Wall::ALL.into_iter().collect();
         folders.limit(&limits, &all).expect("all files are there");
         let text = |file: &&str| fs::read_to_string(folder.path().join(file)).expect("it is");
         let written: Vec<String> = files.iter().map(text).collect();
-        assert_eq!(written, ["1073741824", "0", "104", "150000 100000"]);
+        assert_eq!(written, ["1073741824", "0", "104", "150000 100000", "10"]);
     }
 
     #[test]

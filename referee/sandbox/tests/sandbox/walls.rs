@@ -715,6 +715,20 @@ print((time.monotonic() - begun) > 2.0)";
 }
 
 #[test]
+fn a_program_that_gives_way_is_nice() {
+    let mut program = script("import os; print(os.nice(0))", &[]);
+    for kind in kinds() {
+        let mut niceness = |gives_way| {
+            program.limits.gives_way = gives_way;
+            let said = run(&sandbox(kind), &program).said;
+            said.trim().parse::<i32>().unwrap()
+        };
+        // 19 is the most.
+        assert_eq!(niceness(true), 19.min(niceness(false) + 10), "{kind}");
+    }
+}
+
+#[test]
 fn output_of_both_kinds_is_the_callers() {
     let code = "import sys; print('out'); print('err', file=sys.stderr); print(sys.stdin.read())";
     for kind in every_kind() {

@@ -1,5 +1,10 @@
-//! `arena contest`: what an organiser does on the machine that has the store. Those who take part
-//! use the page, or its API.
+//! `arena contest`: what an organiser does on the machine that has the store, and how those who take
+//! part hand in from a terminal.
+
+mod elsewhere;
+mod entry;
+mod submit;
+mod upload;
 
 use std::{
     fs::File,
@@ -10,17 +15,17 @@ use std::{
 };
 
 use arena_contest::{
-    Board, ContestError, ContestRules, EntryDetails, EntryOutcome, ExamRules, Fault,
-    LARGEST_UPLOAD, Refusal, Standing, Viewer, read_roster, token_list, verdict_words,
+    Board, ContestError, ContestRules, EntryDetails, Standing, Viewer, read_roster, token_list,
 };
-use arena_store::{By, ContestRunKind, DetailsOf, Entry, Store};
+use arena_store::{By, ContestRunKind, Entry, Store};
 use arena_terminal::{Format, StoreAt};
 use arena_tournament::unix_ms;
 use clap::{Args, Subcommand};
-use referee_bots::{read_input, read_input_text};
-use referee_core::{printable, shorten};
+use referee_bots::read_input_text;
+use referee_core::printable;
 use referee_net::Token;
 
+use self::{entry::OfEntry, submit::Submit};
 use super::archives::who;
 use crate::{
     End,
@@ -53,9 +58,9 @@ pub(crate) enum Contest {
     /// The people of a contest
     #[command(subcommand)]
     People(People),
-    /// Hand in for a person, as the page does
+    /// Hand in: to an arena elsewhere with your token, or for a person to the store of this machine
     Submit(Submit),
-    /// One entry: its build, its games, its points
+    /// One entry, here or of an arena elsewhere: its build, its games, its points
     Entry(OfEntry),
     /// Write what was handed in to a folder, as for a search for copies
     Sources(Sources),
@@ -154,32 +159,6 @@ pub(crate) struct OfPerson {
     contest: String,
     /// The person's number.
     person: u64,
-    #[command(flatten)]
-    store: StoreAt,
-}
-
-#[derive(Args)]
-pub(crate) struct Submit {
-    /// The contest's name.
-    contest: String,
-    /// What is handed in: a zip or tar of sources, or a single source file.
-    file: PathBuf,
-    /// The person's number.
-    #[arg(long)]
-    person: u64,
-    /// The group that it is for, in an exam of groups.
-    #[arg(long)]
-    group: Option<u32>,
-    #[command(flatten)]
-    store: StoreAt,
-}
-
-#[derive(Args)]
-pub(crate) struct OfEntry {
-    /// The contest's name.
-    contest: String,
-    /// The entry's number.
-    entry: u64,
     #[command(flatten)]
     store: StoreAt,
 }
@@ -436,6 +415,8 @@ impl Named {
         let mut times = vec![("opens", rules.opens_unix_ms)];
         times.extend(rules.freezes_unix_ms.map(|at| ("freezes", at)));
         times.push(("closes", rules.closes_unix_ms));
+        let forgets = rules.forgets_unix_ms(standing.contest.published_unix_ms);
+        times.extend(forgets.map(|at| ("forgets its people", at)));
         for (what, at) in times {
             report::line(&format!("{what} {}", rules.shown(at)))?;
         }
@@ -657,99 +638,6 @@ impl OfPerson {
     }
 }
 
-impl Submit {
-    async fn run(self) -> anyhow::Result<End> {
-        let opened = Opened::new(&self.store, &self.contest).await?;
-        let standing = &opened.standing;
-        let person = told(standing.person(self.person))?;
-        let bytes = read_input(&self.file, LARGEST_UPLOAD);
-        let bytes = bytes.or_else(|error| usage(format!("{}: {error}", self.file.display())))?;
-        let part = self.group.unwrap_or(0);
-        let (store, contest) = (&opened.store, &standing.contest);
-        let file = self.file.file_name().unwrap_or_default().to_string_lossy();
-        let taken = arena_contest::hand_in(store, contest, person, part, &file, &bytes, opened.now);
-        match told(taken.await)? {
-            Err(refused @ Refusal::NoGroup(_)) => usage(format!("{refused}; --group says it")),
-            Err(refused) => usage(refused.to_string()),
-            Ok(entry) => {
-                let line = format!(
-                    "entry {} is taken{}; `arena contest entry {} {}` says what comes of it",
-                    entry.number,
-                    match entry.place.official {
-                        true => "",
-                        false => ", late: it does not count",
-                    },
-                    self.contest,
-                    entry.number
-                );
-                opened.close(&line).await
-            }
-        }
-    }
-}
-
-impl OfEntry {
-    async fn show(self) -> anyhow::Result<End> {
-        let opened = Opened::new(&self.store, &self.contest).await?;
-        let entry = opened.entry(self.entry)?;
-        let standing = &opened.standing;
-        let outcome = standing
-            .outcome(entry, Viewer::Organiser)
-            .unwrap_or_default();
-        report::heading(&format!(
-            "entry {}: {}, {}",
-            entry.number,
-            entry.state.word(),
-            result(standing, entry)
-        ))?;
-        let EntryOutcome { fault, ours, .. } = outcome;
-        let of = DetailsOf::Entry(entry.number);
-        let details = standing.details(&opened.store, of, Viewer::Organiser);
-        let mut details = told(details.await)?;
-        let EntryDetails { log, games } = details.remove(&entry.number).unwrap_or_default();
-        if let Some(why) = ours {
-            report::line(&format!("our own failure: {}", printable(&why)))?;
-        }
-        if let Some(Fault { words, .. }) = fault {
-            report::line(&printable(&words))?;
-        }
-        if !log.is_empty() {
-            report::heading("build")?;
-            for line in log.lines() {
-                report::line(&printable(line))?;
-            }
-        }
-        let first = games.iter().find_map(|game| game.foul.as_deref());
-        if let Some(foul) = first.filter(|foul| **foul != in_short(foul)) {
-            report::heading("the first foul")?;
-            report::line(&printable(foul))?;
-        }
-        if !games.is_empty() {
-            let rows = games.iter().map(|game| {
-                [
-                    part(&standing.rules, game.part),
-                    game.opponent.clone(),
-                    match game.seat {
-                        0 => "first",
-                        _ => "second",
-                    }
-                    .to_owned(),
-                    verdict_words(game.verdict).to_owned(),
-                    game.points.to_string(),
-                    game.plies.to_string(),
-                    game.foul.as_deref().map(in_short).unwrap_or_default(),
-                ]
-            });
-            let header = [
-                "part", "opponent", "seat", "verdict", "points", "moves", "why",
-            ];
-            report::plain_table(&header, rows)?;
-        }
-        opened.store.close().await;
-        Ok(End::Done)
-    }
-}
-
 impl Rejudge {
     async fn run(self) -> anyhow::Result<End> {
         let opened = Opened::new(&self.store, &self.contest).await?;
@@ -956,37 +844,8 @@ impl Disqualify {
 
 /// What came of an entry, in few words.
 fn result(standing: &Standing, entry: &Entry) -> String {
-    let outcome = standing
-        .outcome(entry, Viewer::Organiser)
-        .unwrap_or_default();
-    match (outcome.fault, entry.score, outcome.passed) {
-        (Some(fault), ..) => fault.verdict,
-        (None, Some(score), Some((passed, of))) => {
-            format!("{score} points, {passed} of {of} cases passed")
-        }
-        (None, Some(score), None) => format!("{score} points"),
-        (None, None, _) => match standing.ahead(entry) {
-            0 => "next".to_owned(),
-            ahead => format!("{} before it", count(ahead as u64, "entry", "entries")),
-        },
-    }
-}
-
-/// A part of the exam, in words.
-fn part(rules: &ContestRules, part: u32) -> String {
-    match &rules.exam {
-        ExamRules::Groups { .. } => format!("group {part}"),
-        ExamRules::Cases(cases) => {
-            let case = cases.get((part as usize).wrapping_sub(1));
-            case.map_or_else(String::new, |case| printable(&case.name))
-        }
-        ExamRules::None {} => "start".to_owned(),
-    }
-}
-
-/// A foul for a row of a table.
-fn in_short(foul: &str) -> String {
-    shorten(&printable(foul), 60)
+    let details = EntryDetails::default();
+    entry::result(&standing.told(entry, details, Viewer::Organiser))
 }
 
 /// A number of things.
