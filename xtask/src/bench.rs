@@ -32,6 +32,7 @@ const BENCHES: &[Bench] = &[
     ("tournament", "arena", Needs::Nothing),
     ("workers", "arena", Needs::Serve),
     ("page", "arena", Needs::Serve),
+    ("contest", "arena", Needs::Serve),
     ("fleet", "arena-kubernetes", Needs::Nothing),
 ];
 

@@ -5,11 +5,13 @@
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
 
+#[path = "common/client.rs"]
+mod client;
+#[path = "common/site.rs"]
+#[expect(dead_code, reason = "other benchmarks use the rest of it")]
+mod site;
+
 use std::{
-    fs,
-    io::{self, BufRead as _, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -24,110 +26,42 @@ use tokio::{
     time::sleep,
 };
 
+use self::{
+    client::{ask, header},
+    site::{Serving, Site},
+};
+
 const SPECTATORS: usize = 200;
 const PLAYERS: usize = 50;
 const AT_ONCE: u32 = 128;
 /// Duration of a quiet or busy time, and number of each.
 const TIME: Duration = Duration::from_secs(15);
 const TURNS: usize = 4;
-/// A tournament of so many deals does not end while it is measured.
-const FOREVER: u64 = 1_000_000;
-/// Number of deals, of two games each, of a large tournament.
-const LARGE: u64 = 50_000;
+/// A tournament of so many games does not end while it is measured.
+const FOREVER: u64 = 2_000_000;
+/// Number of games of a large tournament.
+const LARGE: u64 = 100_000;
 
-/// An arena with its page; it is killed when this is dropped.
-struct Arena {
-    child: Child,
-    page: String,
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Arena {
-    /// Plays a tournament of random bots.
-    fn start(folder: &Path, game: &str, deals: u64, more: &str) -> Self {
-        let program = env!("CARGO_BIN_EXE_arena");
-        let text = format!(
-            "game = \"{game}\"\nshape = \"round-robin\"\ndeals = {deals}\n\
-             [[bots]]\nname = \"a\"\nbot = \"house:random\"\n\
-             [[bots]]\nname = \"b\"\nbot = \"house:random\"\n"
-        );
-        fs::write(folder.join("bench.toml"), text).expect("a file");
-        let submitted = Command::new(program)
-            .args(["tournament", "submit", "bench.toml"])
-            .current_dir(folder)
-            .output()
-            .expect("arena starts");
-        assert!(submitted.status.success(), "{submitted:?}");
-        let mut child = Command::new(program)
-            .args(["serve", "--listen", "127.0.0.1:0", "--open"])
-            .args(["--concurrency", &AT_ONCE.to_string()])
-            .args(more.split_whitespace())
-            .current_dir(folder)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("arena starts");
-        let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
-        let mut page = String::new();
-        for line in lines.by_ref() {
-            let line = line.expect("text");
-            if let Some((_, at)) = line.split_once("the web page is at http://") {
-                page = at.trim_end_matches('/').to_owned();
-            }
-            if line.contains("workers join") {
-                break;
-            }
-        }
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, page }
-    }
-
-    fn memory_mib(&self) -> f64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        let status = status.expect("it lives");
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
-        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
-        kib.unwrap_or(0.0) / 1024.0
-    }
+/// An arena that plays a tournament of random bots.
+fn start(site: &mut Site, game: &str, games: u64, more: &str) -> Serving {
+    site.file("bench", game, games);
+    site.run("tournament submit bench.toml");
+    site.serve(&format!("--concurrency {AT_ONCE} {more}"))
 }
 
 /// Number of stored games of the tournament.
-fn games(folder: &Path) -> u64 {
-    let said = Command::new(env!("CARGO_BIN_EXE_arena"))
-        .args(["tournament", "list", "--format", "json"])
-        .current_dir(folder)
-        .output()
-        .expect("arena starts");
-    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+fn games(site: &Site) -> u64 {
+    let text = site.read("tournament list --format json");
     let (_, rest) = text.split_once("\"games\":").expect("a tournament");
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().expect("a number")
 }
 
 /// Games a second for a while.
-async fn rate(folder: &Path) -> f64 {
-    let (before, began) = (games(folder), Instant::now());
+async fn rate(site: &Site) -> f64 {
+    let (before, began) = (games(site), Instant::now());
     sleep(TIME).await;
-    (games(folder) - before) as f64 / began.elapsed().as_secs_f64()
-}
-
-/// Asks for a page, and gives all of the answer.
-async fn ask(page: &str, method: &str, path: &str, more: &str, body: &str) -> io::Result<String> {
-    let mut stream = TcpStream::connect(page).await?;
-    let length = body.len();
-    let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {page}\r\nConnection: close\r\n\
-         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n{more}\r\n{body}"
-    );
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    (games(site) - before) as f64 / began.elapsed().as_secs_f64()
 }
 
 /// Looks on until it is over; counts the bytes that come.
@@ -159,18 +93,15 @@ async fn play(page: String, number: usize, took: Arc<Mutex<Vec<Duration>>>, over
         let Ok(begun) = ask(&page, "POST", "/play", &from, form).await else {
             continue;
         };
-        let header = |name: &str| {
-            let line = begun.lines().find_map(|line| line.strip_prefix(name));
-            line.map(|line| line.split(';').next().unwrap_or(line).trim().to_owned())
-        };
-        let (Some(at), Some(cookie)) = (header("location: ."), header("set-cookie: ")) else {
+        let at = header(&begun, "location").and_then(|at| at.strip_prefix('.'));
+        let (Some(at), Some(cookie)) = (at, header(&begun, "set-cookie")) else {
             sleep(Duration::from_secs(1)).await;
             continue;
         };
         let cookie = format!("{from}Cookie: {cookie}\r\n");
         while !over.load(Ordering::Relaxed) {
             sleep(Duration::from_secs(1)).await;
-            let Ok(table) = ask(&page, "GET", &at, &cookie, "").await else {
+            let Ok(table) = ask(&page, "GET", at, &cookie, "").await else {
                 break;
             };
             if table.contains("\"people/") {
@@ -215,10 +146,7 @@ async fn probe(page: String, took: Arc<Mutex<Vec<Duration>>>, over: Arc<AtomicBo
 }
 
 fn quantile(took: &Mutex<Vec<Duration>>, share: f64) -> f64 {
-    let mut took = took.lock().clone();
-    took.sort();
-    let at = ((took.len() as f64 * share) as usize).min(took.len().saturating_sub(1));
-    took.get(at).map_or(f64::NAN, |one| one.as_secs_f64() * 1e3)
+    client::quantile(&took.lock(), share)
 }
 
 fn main() {
@@ -229,16 +157,16 @@ fn main() {
 }
 
 async fn measure() {
-    let folder = tempfile::tempdir().expect("a folder for the bench");
     let without = {
-        let folder = folder.path().join("without");
-        fs::create_dir(&folder).expect("a folder");
-        let _arena = Arena::start(&folder, "othello", FOREVER, "--no-page");
+        let mut site = Site::new(None);
+        let _arena = start(&mut site, "othello", FOREVER, "--no-page");
         sleep(TIME / 3).await;
-        rate(&folder).await
+        rate(&site).await
     };
     let more = "--page 127.0.0.1:0 --page-proxy 127.0.0.1";
-    let arena = Arena::start(folder.path(), "othello", FOREVER, more);
+    let mut site = Site::new(None);
+    let arena = start(&mut site, "othello", FOREVER, more);
+    let page = || arena.page().to_owned();
     sleep(TIME / 3).await;
     let (pages, moves, idle) = (Arc::default(), Arc::default(), Arc::default());
     let bytes = Arc::new(AtomicU64::new(0));
@@ -246,9 +174,9 @@ async fn measure() {
     let (mut memory_quiet, mut memory_busy) = (0.0_f64, 0.0_f64);
     for _ in 0..TURNS {
         let over = Arc::new(AtomicBool::new(false));
-        let asking = tokio::spawn(probe(arena.page.clone(), Arc::clone(&idle), over.clone()));
-        quiet.push(rate(folder.path()).await);
-        memory_quiet = memory_quiet.max(arena.memory_mib());
+        let asking = tokio::spawn(probe(page(), Arc::clone(&idle), over.clone()));
+        quiet.push(rate(&site).await);
+        memory_quiet = memory_quiet.max(memory_mib(&arena));
         over.store(true, Ordering::Relaxed);
         let _ = asking.await;
 
@@ -260,21 +188,18 @@ async fn measure() {
             } else {
                 "/t/bench/events"
             };
-            let looking = look_on(arena.page.clone(), path, bytes.clone(), over.clone());
+            let looking = look_on(page(), path, bytes.clone(), over.clone());
             people.push(tokio::spawn(looking));
         }
         for number in 0..PLAYERS {
-            let playing = play(arena.page.clone(), number, Arc::clone(&moves), over.clone());
+            let playing = play(page(), number, Arc::clone(&moves), over.clone());
             people.push(tokio::spawn(playing));
         }
-        people.push(tokio::spawn(probe(
-            arena.page.clone(),
-            Arc::clone(&pages),
-            over.clone(),
-        )));
+        let probing = probe(page(), Arc::clone(&pages), over.clone());
+        people.push(tokio::spawn(probing));
         sleep(Duration::from_secs(3)).await;
-        busy.push(rate(folder.path()).await);
-        memory_busy = memory_busy.max(arena.memory_mib());
+        busy.push(rate(&site).await);
+        memory_busy = memory_busy.max(memory_mib(&arena));
         over.store(true, Ordering::Relaxed);
         for one in people {
             let _ = one.await;
@@ -302,20 +227,24 @@ async fn measure() {
     let sent = bytes.load(Ordering::Relaxed) as f64 / (TURNS as f64 * TIME.as_secs_f64()) / 1024.0;
     println!("sent     {sent:.0} KiB/s to those who look on");
     drop(arena);
-    large(&folder.path().join("large")).await;
+    large().await;
+}
+
+fn memory_mib(arena: &Serving) -> f64 {
+    arena.memory() as f64 / 1024.0
 }
 
 /// Measures the time until pages of a large tournament come, each asked for by all at once.
-async fn large(folder: &Path) {
-    fs::create_dir(folder).expect("a folder");
-    let arena = Arena::start(folder, "connect-four", LARGE, "--page 127.0.0.1:0");
-    while games(folder) < 2 * LARGE {
+async fn large() {
+    let mut site = Site::new(None);
+    let arena = start(&mut site, "connect-four", LARGE, "--page 127.0.0.1:0");
+    while games(&site) < LARGE {
         sleep(Duration::from_secs(2)).await;
     }
     let (took, over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
     let readers: Vec<_> = (0..SPECTATORS)
         .map(|_| {
-            let reading = probe(arena.page.clone(), Arc::clone(&took), over.clone());
+            let reading = probe(arena.page().to_owned(), Arc::clone(&took), over.clone());
             tokio::spawn(reading)
         })
         .collect();
@@ -328,9 +257,9 @@ async fn large(folder: &Path) {
     println!(
         "large    {} games, {SPECTATORS} who ask: p50 {:.1} ms, p99 {:.1} ms, {asked:.0} pages a \
          second, {:.0} MiB",
-        2 * LARGE,
+        LARGE,
         quantile(&took, 0.5),
         quantile(&took, 0.99),
-        arena.memory_mib()
+        memory_mib(&arena)
     );
 }

@@ -17,18 +17,23 @@ mod idle;
 mod known;
 #[path = "workers/rates.rs"]
 mod rates;
-#[path = "workers/site.rs"]
+#[path = "common/site.rs"]
+#[expect(dead_code, reason = "other benchmarks use the rest of it")]
 mod site;
+#[path = "workers/usage.rs"]
+mod usage;
 
 use std::time::Duration;
 
-use self::site::{Site, children};
+use self::{site::Site, usage::children};
 
 /// Number of games of each run of `cost`.
 const GAMES: u64 = 20_000;
 /// Number of times that each is run; the one with the least CPU counts.
 const TURNS: usize = 3;
 const AT_ONCE: [u64; 2] = [2, 128];
+/// An arena that plays nothing itself.
+const NO_GAMES: &str = "--concurrency 0";
 
 fn main() {
     site::allow_many_files();
@@ -51,7 +56,7 @@ fn main() {
 /// The same tournament in one process, and by a worker over gRPC.
 fn cost(at_once: u64) {
     let mut site = Site::new(None);
-    site.file("cup", GAMES);
+    site.file("cup", "connect-four", GAMES);
     let mut least = [Duration::MAX; 2];
     // In turns, so that what else the machine does is the same for both.
     for turn in 0..TURNS {
@@ -65,7 +70,7 @@ fn cost(at_once: u64) {
             "tournament submit cup.toml --name far-{turn} --seed 1"
         ));
         let before = children();
-        let arena = site.serve("");
+        let arena = site.serve(NO_GAMES);
         let url = arena.url();
         site.run(&format!(
             "worker --arena {url} --name w --concurrency {at_once} --tournament far-{turn}"

@@ -8,7 +8,7 @@ use std::{
 use referee_worker::{Abilities, Dispatch as _, Machine, lease::LeaseRequest};
 use tokio_util::sync::CancellationToken;
 
-use crate::{known::join, site::Site};
+use crate::{NO_GAMES, known::join, site::Site};
 
 const WORKERS: [u64; 3] = [10, 1_000, 10_000];
 /// Time that the arena is watched.
@@ -23,7 +23,7 @@ pub(crate) fn measure() {
 
 async fn wait(count: u64) {
     let site = Site::new(None);
-    let arena = site.serve("");
+    let arena = site.serve(NO_GAMES);
     let empty = arena.memory();
     let leave = CancellationToken::new();
     let began = Instant::now();

@@ -9,8 +9,10 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use crate::{
+    NO_GAMES,
     known::{Known, KnownGames, Seen},
-    site::{Serving, Site, bytes, own},
+    site::{Serving, Site},
+    usage::{bytes, own},
 };
 
 /// Number of games of each run.
@@ -56,9 +58,9 @@ pub(crate) fn measure() {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     let known = Known::default();
     let mut site = Site::new(None);
-    site.file("cup", GAMES);
+    site.file("cup", "connect-four", GAMES);
     site.run("tournament submit cup.toml --name warm --seed 1");
-    let arena = site.serve("");
+    let arena = site.serve(NO_GAMES);
     runtime.block_on(work(&arena, "warm", &known, &LOADS[0]));
     arena.stop();
     println!(
@@ -74,7 +76,7 @@ pub(crate) fn measure() {
     );
     if let Ok(url) = std::env::var("ARENA_TEST_POSTGRES") {
         let mut site = Site::new(Some(url));
-        site.file("cup", GAMES);
+        site.file("cup", "connect-four", GAMES);
         for load in &LOADS {
             run(&runtime, &site, "postgres", &known, load);
         }
@@ -86,7 +88,7 @@ fn run(runtime: &tokio::runtime::Runtime, site: &Site, store: &str, known: &Know
     site.run(&format!(
         "tournament submit cup.toml --name {name} --seed 1"
     ));
-    let arena = site.serve("");
+    let arena = site.serve(NO_GAMES);
     let before = (arena.cpu(), own(), Instant::now());
     let seen = runtime.block_on(work(&arena, &name, known, load));
     let (cpu, ours, took) = (
