@@ -55,8 +55,8 @@ all = 1000
 apart = "0s"
 "#;
 
-/// A bot that speaks lines of JSON.
-const BOT: &str = r#"
+/// A bot in Python, which speaks lines of JSON.
+const LINES: &str = r#"
 import json, sys
 for line in sys.stdin:
     call = json.loads(line)
@@ -67,10 +67,16 @@ for line in sys.stdin:
         y = min((y for y in range(len(top)) if top[y] > 0), key=lambda y: abs(y - len(top) // 2))
         print(json.dumps({"point": {"x": top[y] - 1, "y": y}}), flush=True)
 "#;
+/// A bot in C++.
+const STRATEGY: &str = include_str!("../../../bots/adapters/strategy/examples/careful.cpp");
 
-/// A bot like all others and yet not the same.
-fn bot(number: u64) -> String {
-    format!("{BOT}# {number}\n")
+/// The source file of the entry whose turn it is, and its name: in Python and in C++ by turns. None is
+/// the same as another.
+fn bot(number: u64) -> (&'static str, String) {
+    match number % 2 {
+        0 => ("bot.py", format!("{LINES}# {number}\n")),
+        _ => ("Strategy.cpp", format!("{STRATEGY}// {number}\n")),
+    }
 }
 
 fn main() {

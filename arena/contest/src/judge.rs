@@ -584,6 +584,22 @@ pub(crate) fn in_turn<'a>(waiting: &[&'a Entry]) -> Vec<&'a Entry> {
     order.into_iter().map(|(_, _, entry)| entry).collect()
 }
 
+/// How many entries are before each that is not judged, by its number.
+pub(crate) fn ahead(entries: &[Entry]) -> BTreeMap<u64, usize> {
+    let (playing, waiting): (Vec<&Entry>, Vec<&Entry>) = entries
+        .iter()
+        .filter(|one| !one.state.is_final())
+        .partition(|one| one.state == EntryState::Playing);
+    // One that plays waits for no build.
+    let plays = playing.iter().map(|one| (0, *one));
+    let builds = in_turn(&waiting).into_iter().enumerate();
+    let places = plays.chain(builds).map(|(builds, entry)| {
+        let plays = playing.partition_point(|one| one.number < entry.number);
+        (entry.number, plays + builds)
+    });
+    places.collect()
+}
+
 /// Those who play in a round of the league or in the final, each with how its bot is started: of
 /// every contestant who is not out the newest official entry that was judged.
 pub(crate) fn in_meeting(contestants: &[Contestant], entries: &[Entry]) -> Vec<(u64, String)> {
@@ -736,5 +752,26 @@ mod tests {
         let waiting: Vec<&Entry> = entries.iter().collect();
         let order: Vec<u64> = in_turn(&waiting).iter().map(|entry| entry.number).collect();
         assert_eq!(order, [1, 4, 5, 2, 6, 3]);
+    }
+
+    #[test]
+    fn those_who_play_and_those_who_are_built_before_an_entry_are_before_it() {
+        let mut entries = [
+            entry(1, 1),
+            entry(2, 1),
+            entry(3, 2),
+            entry(4, 2),
+            entry(5, 1),
+            entry(6, 3),
+        ];
+        for (at, state) in [
+            (0, EntryState::Playing),
+            (2, EntryState::Playing),
+            (5, EntryState::Judged),
+        ] {
+            entries[at].state = state;
+        }
+        let expected = [(1, 0), (2, 1), (3, 1), (4, 3), (5, 4)];
+        assert!(ahead(&entries).into_iter().eq(expected));
     }
 }

@@ -1,10 +1,10 @@
 //! A contest with all that belongs to it, read at once, and what is done to it by people.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use arena_store::{
-    By, Contest, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry, EntryState, NewContest,
-    NewEntry, Person, PersonNumber, Role, Store,
+    By, Contest, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry, NewContest, NewEntry,
+    Person, PersonNumber, Role, Store,
 };
 use arena_tournament::secret_root;
 use referee_core::{is_printable, printable};
@@ -14,7 +14,7 @@ use crate::{
     Board, ContestError, ContestRules, EntryDetails, EntryOutcome, Phase, Refusal, Viewer,
     board::name,
     error::invalid,
-    judge::{in_meeting, in_turn},
+    judge::{ahead, in_meeting},
 };
 
 /// The most bytes in the name of a file that is handed in.
@@ -39,6 +39,8 @@ pub struct Standing {
     pub meetings: Vec<ContestRun>,
     /// Its phase.
     pub phase: Phase,
+    /// How many entries are before each that is not judged, by its number; known when somebody asks.
+    ahead: OnceLock<BTreeMap<u64, usize>>,
 }
 
 impl Standing {
@@ -97,7 +99,19 @@ impl Standing {
             phase: rules.phase(now_unix_ms, contest.published_unix_ms.is_some()),
             rules,
             contest,
+            ahead: OnceLock::new(),
         })
+    }
+
+    /// Adds an entry that was handed in after it was read, unless it is there.
+    pub fn add(&mut self, entry: Entry) {
+        let find = self
+            .entries
+            .binary_search_by_key(&entry.number, |one| one.number);
+        if let Err(at) = find {
+            self.entries.insert(at, entry);
+            self.ahead = OnceLock::new();
+        }
     }
 
     /// The scoreboard for one who looks.
@@ -223,17 +237,8 @@ impl Standing {
     /// are built before it, as the judge takes them in turn.
     #[must_use]
     pub fn ahead(&self, entry: &Entry) -> usize {
-        let is_before = |one: &&Entry| one.number < entry.number;
-        let (playing, waiting): (Vec<&Entry>, Vec<&Entry>) = self
-            .entries
-            .iter()
-            .filter(|one| !one.state.is_final())
-            .partition(|one| one.state == EntryState::Playing);
-        let playing = playing.into_iter().filter(is_before).count();
-        let turn = in_turn(&waiting);
-        let at = turn.iter().position(|one| one.number == entry.number);
-        // One that plays waits for no build.
-        playing + at.unwrap_or(0)
+        let ahead = self.ahead.get_or_init(|| ahead(&self.entries));
+        ahead.get(&entry.number).copied().unwrap_or(0)
     }
 }
 

@@ -76,7 +76,16 @@ impl<T> KeptReading<T> {
     }
 
     pub(crate) fn is_fresh(&self) -> bool {
-        self.made.elapsed() < LEAST.max(self.took * SHARE)
+        self.made.elapsed() < self.lasts()
+    }
+
+    /// True if it is good while somebody makes it anew.
+    pub(crate) fn is_fresh_enough(&self) -> bool {
+        self.made.elapsed() < 2 * self.lasts()
+    }
+
+    fn lasts(&self) -> Duration {
+        LEAST.max(self.took * SHARE)
     }
 }
 

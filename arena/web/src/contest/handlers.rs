@@ -305,8 +305,9 @@ impl LivePart {
     ) -> Response {
         let language = caller.language;
         let first = async {
-            self.visited(site, visitor, &contest, language).await?;
-            Ok::<_, PageError>(site.contests()?.heard())
+            let (visit, _) = self.visited(site, visitor, &contest, language).await?;
+            let id = visit.standing.contest.id;
+            Ok::<_, PageError>(site.contests()?.heard(id, visit.viewer))
         };
         let heard = match first.await {
             Ok(heard) => heard,
@@ -492,7 +493,7 @@ pub(super) async fn take(
     let taken = hand_in(store, contest, person, *group, file, bytes, now).await;
     match taken {
         Ok(Ok(entry)) => {
-            contests.tell_of_entry(contest.id).await;
+            contests.tell_of_entry(contest.id, &entry).await;
             Ok(entry)
         }
         Ok(Err(refused)) => Err(words::refusal(&refused)),

@@ -12,8 +12,8 @@ mod words;
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
-use arena_contest::{ContestError, LARGEST_UPLOAD, Standing};
-use arena_store::{Contest, ContestId, PersonNumber, Store};
+use arena_contest::{ContestError, LARGEST_UPLOAD, Standing, Viewer};
+use arena_store::{Contest, ContestId, Entry, PersonNumber, Store};
 use arena_tournament::WallClock;
 use axum::http::request::Parts;
 use parking_lot::Mutex;
@@ -37,16 +37,25 @@ pub(crate) const LARGEST_BODY: usize = LARGEST_UPLOAD as usize + 16 * 1024;
 const UPLOADS: usize = 16;
 
 /// A contest as it was read last.
-type ContestSlot = Arc<tokio::sync::Mutex<Option<KeptReading<Standing>>>>;
+#[derive(Default)]
+struct ContestSlot {
+    kept: Mutex<Option<KeptReading<Standing>>>,
+    /// One reads it at a time.
+    reading: tokio::sync::Mutex<()>,
+}
+
+/// Those who follow a contest: the persons of a contestant, or all others.
+type Followers = (ContestId, Option<u64>);
 
 /// What all requests to contests share.
 pub(crate) struct Contests {
     clock: WallClock,
     wrong_tokens: Attempts,
     uploads: ClientPlaces<(ContestId, PersonNumber)>,
-    /// Grows with each entry that is handed in here.
-    handed_in: watch::Sender<u64>,
-    slots: Mutex<HashMap<ContestId, ContestSlot>>,
+    /// For each contestant whose entries are followed a number that grows with each that is handed in
+    /// here. That of all others stays as it is.
+    handed_in: Mutex<HashMap<Followers, watch::Sender<u64>>>,
+    slots: Mutex<HashMap<ContestId, Arc<ContestSlot>>>,
 }
 
 impl Default for Contests {
@@ -55,7 +64,7 @@ impl Default for Contests {
             clock: WallClock::system(),
             wrong_tokens: Attempts::default(),
             uploads: ClientPlaces::new(UPLOADS, 1),
-            handed_in: watch::Sender::default(),
+            handed_in: Mutex::default(),
             slots: Mutex::default(),
         }
     }
@@ -78,38 +87,66 @@ impl Contests {
     }
 
     /// A contest, which was just looked up, with all that belongs to it as that was a moment ago. What
-    /// was handed in here is there at once, and the phase is that of now.
+    /// was handed in here is there at once, and the phase is that of now. While somebody reads it, all
+    /// others have what was read before.
     async fn recent(&self, store: &Store, contest: Contest) -> Result<Arc<Standing>, ContestError> {
         let slot = self.slot(contest.id);
-        let mut slot = slot.lock().await;
         let now = self.clock.unix_ms();
-        if let Some(kept) = slot.as_ref().filter(|kept| kept.is_fresh())
-            && kept.value.contest == contest
-            && kept.value.phase
-                == kept
-                    .value
-                    .rules
-                    .phase(now, contest.published_unix_ms.is_some())
-        {
-            return Ok(kept.value.clone());
+        let kept = |is_good: fn(&KeptReading<Standing>) -> bool| {
+            let kept = slot.kept.lock();
+            let kept = kept.as_ref().filter(|kept| is_good(kept))?;
+            let standing = &kept.value;
+            let is_published = contest.published_unix_ms.is_some();
+            let is_same = standing.contest == contest
+                && standing.phase == standing.rules.phase(now, is_published);
+            is_same.then(|| standing.clone())
+        };
+        let _reading = match slot.reading.try_lock() {
+            Ok(reading) => reading,
+            Err(_) => match kept(KeptReading::is_fresh_enough) {
+                Some(standing) => return Ok(standing),
+                None => slot.reading.lock().await,
+            },
+        };
+        if let Some(standing) = kept(KeptReading::is_fresh) {
+            return Ok(standing);
         }
         let began = Instant::now();
-        let kept = KeptReading::since(began, Standing::of(store, contest, now).await?);
-        Ok(slot.insert(kept).value.clone())
+        let read = KeptReading::since(began, Standing::of(store, contest, now).await?);
+        let standing = read.value.clone();
+        *slot.kept.lock() = Some(read);
+        Ok(standing)
     }
 
-    fn slot(&self, contest: ContestId) -> ContestSlot {
+    fn slot(&self, contest: ContestId) -> Arc<ContestSlot> {
         self.slots.lock().entry(contest).or_default().clone()
     }
 
-    fn heard(&self) -> watch::Receiver<u64> {
-        self.handed_in.subscribe()
+    /// Hears of what a contestant hands in. Whoever sees the entries of others as well hears nothing,
+    /// and has to look.
+    fn heard(&self, contest: ContestId, viewer: Viewer) -> watch::Receiver<u64> {
+        let contestant = match viewer {
+            Viewer::Contestant(number) => Some(number),
+            Viewer::Organiser | Viewer::Other => None,
+        };
+        let mut handed_in = self.handed_in.lock();
+        let of_contestant = handed_in.entry((contest, contestant)).or_default();
+        of_contestant.subscribe()
     }
 
     /// Something was handed in.
-    async fn tell_of_entry(&self, contest: ContestId) {
-        *self.slot(contest).lock().await = None;
-        self.handed_in.send_modify(|number| *number += 1);
+    async fn tell_of_entry(&self, contest: ContestId, entry: &Entry) {
+        let slot = self.slot(contest);
+        // Who reads now may have begun before it was there.
+        let reading = slot.reading.lock().await;
+        if let Some(kept) = slot.kept.lock().as_mut() {
+            Arc::make_mut(&mut kept.value).add(entry.clone());
+        }
+        drop(reading);
+        let handed_in = self.handed_in.lock();
+        if let Some(of_contestant) = handed_in.get(&(contest, Some(entry.contestant))) {
+            of_contestant.send_modify(|number| *number += 1);
+        }
     }
 }
 

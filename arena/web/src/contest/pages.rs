@@ -99,12 +99,18 @@ fn head(visit: &Visit, title: &str, language: Language) -> Markup {
             }
         }
         @if let Some(person) = &visit.person {
-            form.acts method="post" action=(at(visit, "/logout")) {
-                span {
-                    (person.name.as_deref().unwrap_or_default())
-                    " (" (words::role(person.role, language)) ")"
+            @let who = format!(
+                "{} ({})",
+                person.name.as_deref().unwrap_or_default(),
+                words::role(person.role, language)
+            );
+            @if visit.can_log_out {
+                form.acts method="post" action=(at(visit, "/logout")) {
+                    span { (who) }
+                    button type="submit" { (language.pick("Log out", "退出")) }
                 }
-                @if visit.can_log_out { button type="submit" { (language.pick("Log out", "退出")) } }
+            } @else {
+                p { (who) }
             }
         } @else {
             p { a href=(at(visit, "/login")) { (language.pick("Log in", "登录")) } }

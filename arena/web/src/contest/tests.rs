@@ -1,9 +1,9 @@
 //! What a contest shows to whom, in a table of every address, and how people log in and hand in.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arena_contest::{
-    ContestRules, EntryDetails, EntryOutcome, Fault, PlayedGame, Standing, read_roster,
+    ContestRules, EntryDetails, EntryOutcome, Fault, PlayedGame, Standing, Viewer, read_roster,
 };
 use arena_events::exam::ExamVerdict;
 use arena_store::{By, Contest, NewEntry, Place, Store};
@@ -17,8 +17,11 @@ use axum::{
 use futures_util::StreamExt as _;
 
 use super::attempts::MOST;
-use crate::tests::{
-    Browser, Page, addresses, is_name_or_notation, latin_words, resolved, text, without_english,
+use crate::{
+    standing::KeptReading,
+    tests::{
+        Browser, Page, addresses, is_name_or_notation, latin_words, resolved, text, without_english,
+    },
 };
 
 const BY: By<'static> = By {
@@ -396,11 +399,16 @@ async fn whom_a_proxy_has_asked_is_known_by_the_external_id() {
         user: Some("90003"),
         ..Browser::at("203.0.113.5")
     };
-    for nobody in [direct, by_proxy("90005"), by_proxy("x")] {
+    for (nobody, refused) in [
+        (direct, StatusCode::UNAUTHORIZED),
+        (by_proxy("x"), StatusCode::UNAUTHORIZED),
+        // He is still in the other contest.
+        (by_proxy("90005"), StatusCode::NOT_FOUND),
+    ] {
         let (status, _) = contested.get(&nobody, "/contest/spring/mine").await;
         assert_eq!(status, StatusCode::NOT_FOUND);
         let (status, _) = contested.hand_in(&nobody, api, Body::from("x")).await;
-        assert_eq!(status, StatusCode::UNAUTHORIZED);
+        assert_eq!(status, refused);
     }
     let store = &contested.page.site.store;
     let id = contested.contest.id;
@@ -433,6 +441,48 @@ async fn whoever_follows_hears_nothing_more_when_the_token_is_taken_away() {
         rest.contains("\"last\":true") && !rest.contains("3031"),
         "{rest}"
     );
+}
+
+#[tokio::test]
+async fn while_a_contest_is_read_others_have_it_as_it_was_and_what_is_handed_in_is_there_at_once() {
+    let contested = Contested::new(Shown::Open).await;
+    let site = &contested.page.site;
+    let (contests, store) = (site.contests().unwrap(), &site.store);
+    let contest = &contested.contest;
+    // What took long is kept for long.
+    let began = Instant::now().checked_sub(Duration::from_secs(60)).unwrap();
+    let read = async || {
+        let now = contests.clock.unix_ms();
+        let standing = Standing::of(store, contest.clone(), now).await.unwrap();
+        Some(KeptReading::since(began, standing))
+    };
+    let slot = contests.slot(contest.id);
+    *slot.kept.lock() = read().await;
+    let reading = slot.reading.lock().await;
+    let seen = contested.get(&contested.ann, "/contest/spring/mine");
+    let seen = tokio::time::timeout(Duration::from_secs(60), seen).await;
+    assert_eq!(seen.expect("it waits for nobody").0, StatusCode::OK);
+    // It is stored after the reading began, and told of before that has ended.
+    let without = read().await;
+    let heard = |viewer| contests.heard(contest.id, viewer);
+    let own = heard(Viewer::Contestant(1));
+    let others = [heard(Viewer::Contestant(2)), heard(Viewer::Organiser)];
+    let end_reading = async {
+        while store.entries(contest.id).await.unwrap().len() == 3 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        *slot.kept.lock() = without;
+        drop(reading);
+    };
+    let api = "/api/v1/contests/spring/entries?group=2&file=bot.zip";
+    let handed_in = contested.hand_in(&contested.ann, api, Body::from("x"));
+    let ((status, told), ()) = tokio::join!(handed_in, end_reading);
+    assert_eq!(status, StatusCode::CREATED, "{told}");
+    let entry = "/contest/spring/entries/4";
+    let (status, _) = contested.get(&contested.ann, entry).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(own.has_changed().unwrap());
+    assert!(others.iter().all(|one| !one.has_changed().unwrap()));
 }
 
 #[tokio::test]
@@ -661,7 +711,8 @@ async fn pages_lead_to_pages_and_the_chinese_ones_are_chinese() {
         for path in paths {
             let (_, shown) = contested.get(&who, path).await;
             for address in addresses(&shown) {
-                if address.starts_with("..") {
+                // No bot evaluates in these tests.
+                if address.starts_with("..") || address.contains("evaluation=yes") {
                     continue;
                 }
                 let at = resolved("/", &address);
