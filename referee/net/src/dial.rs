@@ -230,7 +230,7 @@ pub(crate) fn told(error: io::Error) -> io::Error {
     let said = error.to_string();
     let what_to_do = if is_silent || said.contains("InvalidContentType") {
         "if the server has no TLS, write http:// instead of https://"
-    } else if said.contains("UnknownIssuer") {
+    } else if said.contains("UnknownIssuer") || said.contains("BadSignature") {
         "no authority that is trusted here has signed the server's certificate: --ca FILE names \
          the one that has"
     } else {
