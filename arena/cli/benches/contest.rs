@@ -56,17 +56,7 @@ apart = "0s"
 "#;
 
 /// A bot in Python, which speaks lines of JSON.
-const LINES: &str = r#"
-import json, sys
-for line in sys.stdin:
-    call = json.loads(line)
-    if call["call"] == "start":
-        print('{"ready": {}}', flush=True)
-    elif call["call"] == "get_point":
-        top = call["top"]
-        y = min((y for y in range(len(top)) if top[y] > 0), key=lambda y: abs(y - len(top) // 2))
-        print(json.dumps({"point": {"x": top[y] - 1, "y": y}}), flush=True)
-"#;
+const LINES: &str = include_str!("../../../bots/adapters/lines/samples/random_bot.py");
 /// A bot in C++.
 const STRATEGY: &str = include_str!("../../../bots/adapters/strategy/examples/careful.cpp");
 

@@ -626,9 +626,7 @@ fn part_of(rules: &ContestRules, part: u32) -> Option<ExamPart<'_>> {
 
 /// The seat of the entry, which is the first entrant.
 fn own_seat(row: &GameRow) -> Seat {
-    let is_own = |place: &usize| row.lineup.get(*place) == Some(&Some(Entrant::new(0)));
-    let seat = row.order.iter().position(is_own).unwrap_or(0);
-    Seat::new(seat as u8)
+    row.seat_of(Entrant::new(0)).unwrap_or(Seat::new(0))
 }
 
 fn played_game(

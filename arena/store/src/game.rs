@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_ladder::{Entrant, Lineup, MatchId};
-use referee_core::SeatFoul;
+use referee_core::{Seat, SeatFoul};
 use serde::{Deserialize, Serialize};
 use sqlx::{Row as _, any::AnyRow};
 
@@ -115,6 +115,14 @@ impl GameRow {
     #[must_use]
     pub fn counted_scores(&self) -> Option<&[i32]> {
         counted_scores(&self.scores, &self.fouls)
+    }
+
+    /// The seat of an entrant; none where it does not play.
+    #[must_use]
+    pub fn seat_of(&self, entrant: Entrant) -> Option<Seat> {
+        let is_of = |place: &usize| self.lineup.get(*place) == Some(&Some(entrant));
+        let seat = self.order.iter().position(is_of)?;
+        u8::try_from(seat).ok().map(Seat::new)
     }
 
     /// Checks that the game is consistent, and that a tournament with this many

@@ -70,8 +70,7 @@ pub(crate) async fn print(store: &Store, contest: &Contest, entries: &[Entry]) {
 
 /// The mean time of a move of the entry, which is the first entrant.
 fn each_move(row: &GameRow) -> Option<Duration> {
-    let is_own = |place: &usize| row.lineup.get(*place) == Some(&Some(Entrant::new(0)));
-    let seat = row.order.iter().position(is_own)?;
-    let thought = Duration::from_micros(*row.thought_us.get(seat)?);
+    let seat = row.seat_of(Entrant::new(0))?;
+    let thought = Duration::from_micros(*row.thought_us.get(seat.index())?);
     thought.checked_div(row.plies / 2)
 }

@@ -289,8 +289,7 @@ impl Store {
 
     /// Forgets a person: name, id, group, token, what was handed in, what builds and games said of it,
     /// and what was built of it, unless it is still being played. Results stay, under the contestant's
-    /// number. A contestant of which
-    /// nobody is left is shown by its number.
+    /// number. A contestant of which nobody is left is shown by its number.
     ///
     /// # Errors
     ///
