@@ -129,12 +129,52 @@ fn peers() -> Result {
 fn stage<T>(name: &str, run: impl FnOnce() -> Result<T>) -> Result<T> {
     heading(name);
     let begin = Instant::now();
+    let before = Ticks::read();
     let outcome = run();
     let seconds = begin.elapsed().as_secs_f64();
     let done =
         outcome.map_err(|error| format!("stage {name} failed after {seconds:.1} s: {error}"))?;
-    eprintln!("== {name}: {seconds:.1} s");
+    let busy = before.and_then(|before| Ticks::read()?.busy_since(before));
+    match busy {
+        Some(busy) => {
+            eprintln!("== {name}: {seconds:.1} s, the cores were busy for {busy:.0} % of it")
+        }
+        None => eprintln!("== {name}: {seconds:.1} s"),
+    }
     Ok(done)
+}
+
+/// What all cores of the machine have done since it was started, in the kernel's ticks.
+#[derive(Clone, Copy)]
+struct Ticks {
+    all: u64,
+    idle: u64,
+}
+
+impl Ticks {
+    /// From the first line of `/proc/stat`: `cpu user nice system idle iowait …` (proc(5)).
+    fn read() -> Option<Self> {
+        let text = fs::read_to_string("/proc/stat").ok()?;
+        let fields: Vec<u64> = text
+            .lines()
+            .next()?
+            .split_whitespace()
+            .skip(1)
+            .filter_map(|field| field.parse().ok())
+            .collect();
+        // Guests' time, which is last, is part of user time.
+        Some(Self {
+            all: fields.iter().take(8).sum(),
+            idle: fields.get(3)? + fields.get(4)?,
+        })
+    }
+
+    /// The share of time, in percent, in which the cores were not idle.
+    fn busy_since(self, before: Self) -> Option<f64> {
+        let all = self.all.checked_sub(before.all).filter(|all| *all > 0)?;
+        let idle = self.idle.saturating_sub(before.idle);
+        Some(100.0 * (1.0 - idle as f64 / all as f64))
+    }
 }
 
 fn heading(name: &str) {
