@@ -137,7 +137,7 @@ fn stage<T>(name: &str, run: impl FnOnce() -> Result<T>) -> Result<T> {
     let busy = before.and_then(|before| Ticks::read()?.busy_since(before));
     match busy {
         Some(busy) => {
-            eprintln!("== {name}: {seconds:.1} s, the cores were busy for {busy:.0} % of it")
+            eprintln!("== {name}: {seconds:.1} s, the cores were busy for {busy:.0} % of it");
         }
         None => eprintln!("== {name}: {seconds:.1} s"),
     }
