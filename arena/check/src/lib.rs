@@ -18,6 +18,7 @@ mod report;
 mod run;
 mod stages;
 mod subject;
+pub mod words;
 
 pub use error::CheckError;
 pub use evidence::{AskedQuestion, Circumstance, Evidence, ObservedFoul, UnknownServiceReply};

@@ -1,12 +1,14 @@
 //! The scoreboard, as one who looks at it may see it.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use arena_store::{ContestRun, ContestRunKind, Contestant, Entry, EntryState, Person};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ContestRules, EntryShare, Phase, table};
+use crate::{
+    ContestRules, EntryShare, LadderRating, Phase, ladder::LadderRow, outcome::MeetingResult, table,
+};
 
 /// Who looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +31,8 @@ pub struct Board {
     pub frozen_unix_ms: Option<i64>,
     /// The parts of the exam, in the order of the scores. None where there is no exam.
     pub parts: Vec<u32>,
-    /// The round of the league whose shares it has; 0 for the final.
+    /// The round of the league whose shares or ratings it has; 0 for the final, beside which ratings are
+    /// those of the last round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
     /// The rows, the best first.
@@ -39,8 +42,8 @@ pub struct Board {
 /// A row of the scoreboard.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BoardRow {
-    /// The rank, from 1, by the sum, and then by the share: those with the same share one. Whoever is
-    /// out has none.
+    /// The rank, from 1, by the sum, then by the share, then by the rating: those with the same share
+    /// one. Whoever is out has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     /// The contestant's number.
@@ -57,6 +60,9 @@ pub struct BoardRow {
     /// The share of the points in the league's last round or in the final, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
+    /// The rating after the ladder's last round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<LadderRating>,
     /// How many entries there are, with those that failed.
     pub handed_in: u64,
     /// True if it is the row of the one who looks.
@@ -89,8 +95,7 @@ impl Board {
             own.push(entry);
         }
         let parts: Vec<u32> = rules.parts().collect();
-        let (round, shares) = last_meeting(runs, frozen, is_organiser, phase).unzip();
-        let shares: Vec<EntryShare> = shares.unwrap_or_default();
+        let told = last_meetings(runs, frozen, is_organiser, phase);
         let mut rows: Vec<BoardRow> = Vec::new();
         for one in contestants {
             let own = by_contestant.remove(&one.number).unwrap_or_default();
@@ -108,10 +113,11 @@ impl Board {
                 contestant: one.number,
                 name: name(one, people, viewer),
                 total: points.iter().flatten().sum(),
-                percent: shares
+                percent: (told.shares)
                     .iter()
                     .find(|share| own.iter().any(|entry| entry.number == share.entry))
                     .map(|share| share.percent),
+                rating: told.ratings.get(&one.number).map(LadderRow::told),
                 points,
                 entries: match is_organiser || is_own {
                     true => counting
@@ -134,10 +140,11 @@ impl Board {
             let tenths = row
                 .percent
                 .map_or(-1, |percent| (percent * 10.0).round() as i64);
-            (-row.total, -tenths)
+            let elo = row.rating.map_or(i64::MIN, |rating| rating.elo as i64);
+            (Reverse(row.total), Reverse(tenths), Reverse(elo))
         };
         rows.sort_by_key(|row| (row.disqualified.is_some(), by(row), row.contestant));
-        let mut last: Option<(u32, (i64, i64))> = None;
+        let mut last = None;
         for (place, row) in (1..).zip(&mut rows) {
             if row.disqualified.is_some() {
                 continue;
@@ -153,7 +160,7 @@ impl Board {
             phase,
             frozen_unix_ms: frozen,
             parts,
-            round,
+            round: told.round,
             rows,
         }
     }
@@ -172,7 +179,7 @@ impl Board {
             .map(str::to_owned)
             .into_iter()
             .chain(parts)
-            .chain(["total", "percent", "out"].map(str::to_owned))
+            .chain(["total", "percent", "rating", "out"].map(str::to_owned))
             .collect();
         let mut rows = vec![head];
         for row in &self.rows {
@@ -194,6 +201,8 @@ impl Board {
                     row.percent
                         .map_or_else(String::new, |one| format!("{one:.1}")),
                 );
+                let rating = row.rating.map(|rating| format!("{:.0}", rating.elo));
+                cells.push(rating.unwrap_or_default());
                 cells.push(text(&row.disqualified));
                 rows.push(cells);
             }
@@ -202,27 +211,42 @@ impl Board {
     }
 }
 
-/// The last round of the league that is over and told, or the final: 0 and its shares. A round that
-/// began while the board is frozen and the final are told when all is.
-fn last_meeting(
+/// What a board tells of the league and the final.
+#[derive(Default)]
+struct LastMeetings {
+    round: Option<u32>,
+    shares: Vec<EntryShare>,
+    ratings: BTreeMap<u64, LadderRow>,
+}
+
+/// The last round of the league that is over and told, and the final, whose shares take the place of
+/// that round's. A round that began while the board is frozen and the final are told when all is.
+fn last_meetings(
     runs: &[ContestRun],
     frozen: Option<i64>,
     is_organiser: bool,
     phase: Phase,
-) -> Option<(u32, Vec<EntryShare>)> {
+) -> LastMeetings {
     let is_told = |run: &&ContestRun| {
         let is_all_told = is_organiser || phase == Phase::Published;
         is_all_told
             || (run.kind == ContestRunKind::League
                 && frozen.is_none_or(|at| run.created_unix_ms < at))
     };
-    let over = runs.iter().filter(|run| run.result.is_some());
-    let last = over
-        .filter(is_told)
-        .max_by_key(|run| (run.kind == ContestRunKind::Final, run.part))?;
-    let shares = serde_json::from_value(last.result.clone()?).ok()?;
-    let is_final = last.kind == ContestRunKind::Final;
-    Some((if is_final { 0 } else { last.part }, shares))
+    let mut last = LastMeetings::default();
+    let mut told: Vec<&ContestRun> = runs.iter().filter(is_told).collect();
+    told.sort_by_key(|run| (run.kind == ContestRunKind::Final, run.part));
+    for run in told {
+        let result = run.result.clone().map(serde_json::from_value);
+        match result {
+            Some(Ok(MeetingResult::Shares(shares))) => last.shares = shares,
+            Some(Ok(MeetingResult::Ladder(state))) => last.ratings = state.rows,
+            Some(Err(_)) | None => continue,
+        }
+        let is_final = run.kind == ContestRunKind::Final;
+        last.round = Some(if is_final { 0 } else { run.part });
+    }
+    last
 }
 
 impl ContestRules {
@@ -393,9 +417,9 @@ mod tests {
         let lines: Vec<&str> = grades.lines().collect();
         assert_eq!(
             lines[0],
-            "id,name,class group,contestant,rank,group 1,group 2,total,percent,out"
+            "id,name,class group,contestant,rank,group 1,group 2,total,percent,rating,out"
         );
-        assert_eq!(lines[1], "20271,Ann,,1,2,70,,70,,");
-        assert_eq!(lines[2], "20274,'=1+1,,4,4,,,0,,");
+        assert_eq!(lines[1], "20271,Ann,,1,2,70,,70,,,");
+        assert_eq!(lines[2], "20274,'=1+1,,4,4,,,0,,,");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use arena_events::exam::ExamVerdict;
-use arena_ladder::{ScheduleShape, Seatings};
+use arena_ladder::{Entrant, ScheduleShape, Seatings};
 use arena_store::{Contest, ContestRunKind, Entry, GameRow, NewContestRun, NewEntrant};
 use arena_tournament::{Definition, find_game};
 use referee_core::{FoulKind, Limits, Root, Seat};
@@ -11,6 +11,7 @@ use referee_core::{FoulKind, Limits, Root, Seat};
 use crate::{
     ContestError, ContestRules,
     file::{ExamCase, ExamRules},
+    ladder::Player,
 };
 
 /// The opponents of a group, each from either side.
@@ -232,8 +233,10 @@ pub(crate) struct Meeting<'a> {
     pub(crate) round: u32,
     /// The deals of a match.
     pub(crate) deals: u64,
-    /// The entries, each with how its bot is started.
-    pub(crate) entries: &'a [(u64, String)],
+    /// Those who play.
+    pub(crate) players: &'a [Player],
+    /// Who meets whom; empty where everybody meets everybody.
+    pub(crate) tables: &'a [Vec<Entrant>],
 }
 
 /// The tournament of a meeting.
@@ -252,19 +255,25 @@ pub(crate) fn meeting(
         kind,
         round,
         deals,
-        entries,
+        players,
+        tables,
     } = meeting;
     let root = match kind {
         ContestRunKind::Final => contest.final_root.clone(),
         ContestRunKind::League | ContestRunKind::Exam => derived(contest, "league", round),
     };
-    let definition = Definition {
+    let mut definition = Definition {
         deals,
         directory: folder.to_owned(),
         ..definition(rules)?
     };
-    let entrants = entries.iter();
-    let entrants = entrants.map(|(entry, spec)| NewEntrant::new(bot_name(*entry), spec.clone()));
+    if !tables.is_empty() {
+        definition.shape = ScheduleShape::Listed {
+            tables: tables.to_vec(),
+        };
+    }
+    let entrants = players.iter();
+    let entrants = entrants.map(|one| NewEntrant::new(bot_name(one.entry), one.spec.clone()));
     let name = format!("{}.{}.{round}", contest.name, kind.word());
     Ok(NewContestRun {
         kind,

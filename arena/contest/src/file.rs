@@ -1,7 +1,7 @@
 //! A contest as its organiser writes it, a TOML file, and the rules that follow from it, which the
 //! store keeps.
 
-use std::{path::Path, time::Duration};
+use std::{fmt, path::Path, time::Duration};
 
 use arena_store::Contest;
 use arena_tournament::{find_game, parse_limit};
@@ -87,8 +87,22 @@ struct CaseTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LeagueTable {
+    #[serde(default)]
+    shape: LeagueShape,
     deals: Option<u64>,
     every: Option<String>,
+    #[serde(default)]
+    quiet: Vec<String>,
+    games_a_day: Option<u32>,
+    challenges_a_day: Option<u32>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum LeagueShape {
+    #[default]
+    RoundRobin,
+    Ladder,
 }
 
 #[derive(Deserialize)]
@@ -197,6 +211,30 @@ pub struct LeagueRules {
     pub deals: u64,
     /// The time from the beginning of one round to that of the next.
     pub every: Duration,
+    /// Times of day at which no round begins.
+    #[serde(default)]
+    pub quiet: Vec<QuietHours>,
+    /// Where those of near ratings meet in a round, and not everybody everybody.
+    #[serde(default)]
+    pub ladder: Option<LadderRules>,
+}
+
+/// What a ladder asks for beside the rules of every league.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LadderRules {
+    /// The most games of a contestant in a day of the contest's zone.
+    pub games_a_day: Option<u32>,
+    /// The most challenges of a contestant in a day of the contest's zone.
+    pub challenges_a_day: u32,
+}
+
+/// A part of every day, half open, in minutes of the contest's zone; it may have midnight within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuietHours {
+    /// Where it begins.
+    pub from: u16,
+    /// Where it is over.
+    pub to: u16,
 }
 
 /// The final.
@@ -273,6 +311,34 @@ impl ContestRules {
         }
     }
 
+    /// The rules of its ladder, where its league is one.
+    #[must_use]
+    pub fn ladder(&self) -> Option<&LadderRules> {
+        self.league.as_ref()?.ladder.as_ref()
+    }
+
+    /// True at a time of day at which no round of the league begins.
+    #[must_use]
+    pub fn is_quiet(&self, unix_ms: i64) -> bool {
+        let at = self.local(unix_ms);
+        let minute = 60 * at.hour() as u16 + at.minute() as u16;
+        let quiet = self.league.iter().flat_map(|league| &league.quiet);
+        quiet.copied().any(|hours| hours.has(minute))
+    }
+
+    /// The day of the contest's zone, as in `2027-03-21`.
+    #[must_use]
+    pub fn day(&self, unix_ms: i64) -> String {
+        self.local(unix_ms).date().to_string()
+    }
+
+    /// What clocks of the contest's zone show.
+    fn local(&self, unix_ms: i64) -> civil::DateTime {
+        let zone = TimeZone::get(&self.zone).unwrap_or(TimeZone::UTC);
+        let at = Timestamp::from_millisecond(unix_ms).unwrap_or_default();
+        at.to_zoned(zone).datetime()
+    }
+
     /// Reads a moment as an organiser writes it, in the contest's zone where it says no offset.
     ///
     /// # Errors
@@ -323,14 +389,19 @@ impl ContestFile {
         let per_move = time("limits.move", per_move, Duration::from_secs(3))?;
         let league = match &self.league {
             None => None,
-            Some(league) => Some(LeagueRules {
-                deals: deals("league.deals", league.deals, 2)?,
-                every: time(
-                    "league.every",
-                    league.every.as_deref(),
-                    Duration::from_hours(24),
-                )?,
-            }),
+            Some(league) => {
+                let usual = match league.shape {
+                    LeagueShape::RoundRobin => Duration::from_hours(24),
+                    LeagueShape::Ladder => Duration::from_mins(10),
+                };
+                let quiet = league.quiet.iter().map(|text| QuietHours::parse(text));
+                Some(LeagueRules {
+                    deals: deals("league.deals", league.deals, 2)?,
+                    every: time("league.every", league.every.as_deref(), usual)?,
+                    quiet: quiet.collect::<Result<_, _>>()?,
+                    ladder: league.ladder(find_game(&game)?.info().seats)?,
+                })
+            }
         };
         let r#final = match &self.r#final {
             None => None,
@@ -362,6 +433,73 @@ impl ContestFile {
             r#final,
             keep_days: self.keep_days,
         })
+    }
+}
+
+impl LeagueTable {
+    /// The rules of a ladder of a game with so many seats.
+    fn ladder(&self, seats: u8) -> Result<Option<LadderRules>, ContestError> {
+        if self.shape == LeagueShape::RoundRobin {
+            let of_ladders = [
+                ("games_a_day", self.games_a_day.is_some()),
+                ("challenges_a_day", self.challenges_a_day.is_some()),
+            ];
+            return match of_ladders.iter().find(|(_, said)| *said) {
+                Some((key, _)) => invalid(format!("league.{key}: it is for shape = \"ladder\"")),
+                None => Ok(None),
+            };
+        }
+        let of_round = self.deals.unwrap_or(2) * u64::from(seats);
+        if self
+            .games_a_day
+            .is_some_and(|most| u64::from(most) < of_round)
+        {
+            return invalid(format!(
+                "league.games_a_day: expected at least the {of_round} games that each plays in a \
+                 round, or fewer league.deals"
+            ));
+        }
+        Ok(Some(LadderRules {
+            games_a_day: self.games_a_day,
+            challenges_a_day: self.challenges_a_day.unwrap_or(3),
+        }))
+    }
+}
+
+impl QuietHours {
+    fn parse(text: &str) -> Result<Self, ContestError> {
+        let minute = |text: &str| {
+            let time: civil::Time = text.trim().parse().ok()?;
+            Some(60 * time.hour() as u16 + time.minute() as u16)
+        };
+        let read = text.split_once('-').and_then(|(from, to)| {
+            let (from, to) = (minute(from)?, minute(to)?);
+            (from != to).then_some(Self { from, to })
+        });
+        read.map_or_else(
+            || {
+                invalid(format!(
+                    "league.quiet: expected times of day, as in \"23:00-07:00\", found \"{text}\""
+                ))
+            },
+            Ok,
+        )
+    }
+
+    /// True at this minute of the day.
+    const fn has(self, minute: u16) -> bool {
+        match self.from < self.to {
+            true => self.from <= minute && minute < self.to,
+            false => minute >= self.from || minute < self.to,
+        }
+    }
+}
+
+impl fmt::Display for QuietHours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to } = self;
+        let ([a, b], [c, d]) = ([from / 60, from % 60], [to / 60, to % 60]);
+        write!(f, "{a:02}:{b:02}-{c:02}:{d:02}")
     }
 }
 
@@ -534,6 +672,36 @@ mod tests {
     }
 
     #[test]
+    fn quiet_hours_are_those_of_the_zone_and_half_open() {
+        let rules = spring("[league]\nquiet = [\"23:00-07:00\", \"12:00-12:30\"]\n").unwrap();
+        let quiet = |time: &str| {
+            let at = unix_ms("now", &format!("2027-03-05T{time}"), &rules.zone).unwrap();
+            rules.is_quiet(at)
+        };
+        for time in ["23:00", "00:00", "06:59", "12:00", "12:29"] {
+            assert!(quiet(time), "{time}");
+        }
+        for time in ["22:59", "07:00", "11:59", "12:30"] {
+            assert!(!quiet(time), "{time}");
+        }
+        let midnight = unix_ms("now", "2027-03-05T00:00", &rules.zone).unwrap();
+        assert_eq!(rules.day(midnight), "2027-03-05");
+        assert_eq!(rules.day(midnight - 1), "2027-03-04");
+    }
+
+    #[test]
+    fn a_ladder_has_rounds_of_ten_minutes_and_three_challenges() {
+        let league = spring("[league]\nshape = \"ladder\"\n").unwrap().league;
+        let league = league.unwrap();
+        assert_eq!((league.deals, league.every), (2, Duration::from_mins(10)));
+        let ladder = LadderRules {
+            games_a_day: None,
+            challenges_a_day: 3,
+        };
+        assert_eq!(league.ladder, Some(ladder));
+    }
+
+    #[test]
     fn what_is_wrong_says_what_was_expected() {
         for (more, expected) in [
             ("[limits]\ncounted = 0", "counted from 1"),
@@ -548,6 +716,13 @@ mod tests {
             ),
             ("[exam]\ngroups = 0", "add [league] or [final]"),
             ("[league]\ndeals = 0", "league.deals"),
+            ("[league]\nquiet = [\"at night\"]", "as in \"23:00-07:00\""),
+            ("[league]\nquiet = [\"07:00-07:00\"]", "times of day"),
+            ("[league]\nchallenges_a_day = 1", "shape = \"ladder\""),
+            (
+                "[league]\nshape = \"ladder\"\ngames_a_day = 3",
+                "at least the 4 games",
+            ),
         ] {
             let why = spring(more).unwrap_err();
             assert!(why.contains(expected), "{more}: {why}");

@@ -5,6 +5,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -27,11 +28,12 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ContestError, ContestRules, EntryDetails, EntryOutcome, EntryShare, ExamPart, Fault, Phase,
-    PlayedGame,
+    ContestError, ContestRules, EntryDetails, EntryFinding, EntryOutcome, EntryShare, ExamPart,
+    Fault, Phase, PlayedGame,
     exam::{self, Meeting, exam_points, exam_verdict, verdict_words},
     file::ExamRules,
-    outcome::kept,
+    ladder::{LadderState, LadderTurn, Pairing, Player},
+    outcome::{MeetingResult, kept},
 };
 
 /// Time between two looks at what is to be done.
@@ -42,8 +44,12 @@ const BUILDS: usize = 1;
 const AGAIN: u32 = 3;
 /// How long an entry waits after a failure of our own, before it is judged anew.
 const PAUSE: Duration = Duration::from_secs(10);
+/// The longest time that a check may take: most take a few seconds.
+const LONGEST_CHECK: Duration = Duration::from_mins(1);
 /// More games than an exam has.
 const GAMES: u32 = 1000;
+/// More deals than a round of a ladder has.
+const GROUPS: u32 = 1_000_000;
 
 /// An entry that was built.
 #[derive(Clone, Debug)]
@@ -110,10 +116,36 @@ impl Building {
 pub type BuildSources =
     dyn Fn(&BuildJob, &AtomicBool) -> Result<BuiltEntry, BuildFailure> + Send + Sync;
 
+/// A bot that was built, to be checked.
+#[derive(Clone, Debug)]
+pub struct CheckJob {
+    /// Its name as a bot.
+    pub name: String,
+    /// SHA-256 of its unpacked archive.
+    pub hash: String,
+    /// The archive, packed.
+    pub packed: Vec<u8>,
+    /// How it is started.
+    pub spec: String,
+    /// The game's name.
+    pub game: String,
+    /// The limit of a move.
+    pub per_move: Duration,
+    /// The most memory that it may add after its start, in MiB.
+    pub memory_mib: u64,
+}
+
+/// What a check finds, or why it could not be made, which is the machine's fault or the arena's.
+pub type Checking = Pin<Box<dyn Future<Output = Result<Vec<EntryFinding>, String>> + Send>>;
+
+/// Checks a bot. It ends at once when it is dropped.
+pub type CheckBuilt = dyn Fn(CheckJob) -> Checking + Send + Sync;
+
 /// Does what the contests of a store ask for.
 pub struct Judge {
     store: Store,
     build: Arc<BuildSources>,
+    check: Option<Arc<CheckBuilt>>,
     /// The folder of the tournaments.
     folder: PathBuf,
     /// How long an entry waits after a failure of our own.
@@ -128,9 +160,19 @@ impl Judge {
         Self {
             store,
             build,
+            check: None,
             folder,
             pause: PAUSE,
             clock,
+        }
+    }
+
+    /// What was built is checked before its exam.
+    #[must_use]
+    pub fn checking(self, check: Arc<CheckBuilt>) -> Self {
+        Self {
+            check: Some(check),
+            ..self
         }
     }
 
@@ -228,6 +270,7 @@ impl Judge {
             let one = OneBuild {
                 store: self.store.clone(),
                 build: self.build.clone(),
+                check: self.check.clone(),
                 folder: self.folder.clone(),
                 contest: contest.clone(),
                 rules: rules.clone(),
@@ -350,30 +393,54 @@ impl Judge {
         Ok((entrants, games))
     }
 
-    /// Counts a round of the league or a final that is over: the share of the points of each entry.
+    /// Counts a round of the league or a final that is over: the share of the points of each entry, or
+    /// what is known of a ladder after it. `before` is what was known before.
     async fn count_meeting(
         &self,
+        contest: &Contest,
         rules: &ContestRules,
         run: &ContestRun,
-    ) -> Result<(), ContestError> {
-        let Some(tournament) = self.store.tournament(&run.name).await? else {
-            return Ok(());
+        before: LadderState,
+    ) -> Result<MeetingResult, ContestError> {
+        let tournament = self.store.tournament(&run.name).await?;
+        let entrants = tournament.map_or_else(Vec::new, |tournament| tournament.entrants);
+        let result = match run.kind == ContestRunKind::League && rules.ladder().is_some() {
+            true => {
+                let known: BTreeMap<u64, u64> = (self.store.entries(contest.id).await?.iter())
+                    .map(|entry| (entry.number, entry.contestant))
+                    .collect();
+                let players = entrants.iter().map(|entrant| {
+                    let entry = exam::entry_of(&entrant.name).unwrap_or(0);
+                    Player {
+                        contestant: known.get(&entry).copied().unwrap_or(0),
+                        entry,
+                        spec: entrant.spec.clone(),
+                    }
+                });
+                let players: Vec<Player> = players.collect();
+                let groups = self.store.scores(run.tournament, None, GROUPS).await?;
+                let mut state = before;
+                state.add(&players, &rules.day(run.created_unix_ms), &groups);
+                MeetingResult::Ladder(state)
+            }
+            false => {
+                let seats = find_game(&rules.game)?.info().seats;
+                let counts = self.store.group_counts(run.tournament, &[]).await?;
+                let standings = Standings::of(seats, entrants.len() as u32, &counts, &[]);
+                let shares = standings.rows.iter().filter_map(|row| {
+                    Some(EntryShare {
+                        entry: exam::entry_of(&entrants[row.entrant.index()].name)?,
+                        percent: (1000.0 * row.score?).round() / 10.0,
+                        games: row.games,
+                    })
+                });
+                MeetingResult::Shares(shares.collect())
+            }
         };
-        let seats = find_game(&rules.game)?.info().seats;
-        let entrants = tournament.entrants;
-        let counts = self.store.group_counts(run.tournament, &[]).await?;
-        let standings = Standings::of(seats, entrants.len() as u32, &counts, &[]);
-        let shares = standings.rows.iter().filter_map(|row| {
-            Some(EntryShare {
-                entry: exam::entry_of(&entrants[row.entrant.index()].name)?,
-                percent: (1000.0 * row.score?).round() / 10.0,
-                games: row.games,
-            })
-        });
-        let result: Vec<EntryShare> = shares.collect();
-        let result = kept(&result);
-        self.store.set_run_result(run.tournament, &result).await?;
-        Ok(())
+        self.store
+            .set_run_result(run.tournament, &kept(&result))
+            .await?;
+        Ok(result)
     }
 
     /// Begins a round of the league, or the final, if it is time.
@@ -387,10 +454,20 @@ impl Judge {
             return Ok(());
         }
         let now = self.clock.unix_ms();
-        let runs = self.store.meetings(contest.id).await?;
+        let runs = self.store.meetings(contest.id, None).await?;
+        // What is known of a ladder. At most the last round is not counted.
+        let mut state = LadderState::default();
         for run in &runs {
-            if run.state.is_final() && run.result.is_none() {
-                self.count_meeting(rules, run).await?;
+            let result = match &run.result {
+                Some(result) => serde_json::from_value(result.clone()).ok(),
+                None if run.state.is_final() => {
+                    let before = state.clone();
+                    Some(self.count_meeting(contest, rules, run, before).await?)
+                }
+                None => None,
+            };
+            if let Some(MeetingResult::Ladder(after)) = result {
+                state = after;
             }
         }
         let of_kind = |kind| runs.iter().filter(move |run| run.kind == kind);
@@ -408,7 +485,7 @@ impl Judge {
                 let is_due = last.is_none_or(|last| {
                     last.state.is_final() && now - last.created_unix_ms >= every
                 });
-                if !is_due {
+                if !is_due || rules.is_quiet(now) {
                     return Ok(());
                 }
                 let round = last.map_or(1, |last| last.part + 1);
@@ -428,18 +505,42 @@ impl Judge {
             Phase::Announced | Phase::Published => return Ok(()),
         };
         let all = self.store.entries(contest.id).await?;
-        let entries = in_meeting(&contestants, &all);
-        if entries.len() < 2 {
+        let players = in_meeting(&contestants, &all);
+        let pairing = match (kind, &rules.league, rules.ladder()) {
+            (ContestRunKind::League, Some(league), Some(ladder)) => {
+                let challenges = self.store.open_challenges(contest.id).await?;
+                let seats = find_game(&rules.game)?.info().seats;
+                let chance = *contest.root.seed("ladder", round.into()).bytes();
+                let next = LadderTurn {
+                    league,
+                    ladder,
+                    seats,
+                    round,
+                    day: &rules.day(now),
+                    chance,
+                };
+                state.pair(next, players, &challenges)
+            }
+            _ => (players.len() > 1).then_some(Pairing {
+                players,
+                tables: Vec::new(),
+                challenges: Vec::new(),
+            }),
+        };
+        let Some(pairing) = pairing else {
             return Ok(());
-        }
+        };
         let meeting = Meeting {
             kind,
             round,
             deals,
-            entries: &entries,
+            players: &pairing.players,
+            tables: &pairing.tables,
         };
         let run = exam::meeting(contest, rules, meeting, &self.folder, now)?;
-        self.store.begin_contest_run(contest.id, &run).await?;
+        self.store
+            .begin_contest_run(contest.id, &run, &pairing.challenges)
+            .await?;
         Ok(())
     }
 }
@@ -448,6 +549,7 @@ impl Judge {
 struct OneBuild {
     store: Store,
     build: Arc<BuildSources>,
+    check: Option<Arc<CheckBuilt>>,
     folder: PathBuf,
     contest: Contest,
     rules: ContestRules,
@@ -508,9 +610,13 @@ impl OneBuild {
             packed_unix_ms: self.now,
         };
         self.store.add_archive(&archive, &built.packed).await?;
+        let Some(findings) = self.findings(&entry, &built).await else {
+            return Ok(true);
+        };
         let outcome = kept(&EntryOutcome::of(&entry));
         let details = kept(&EntryDetails {
             log: built.log,
+            findings,
             games: Vec::new(),
         });
         let (contest, rules) = (&self.contest, &self.rules);
@@ -521,6 +627,33 @@ impl OneBuild {
         Ok(false)
     }
 
+    /// What a check of a bot finds. A check that can't be made finds nothing: the exam tells what there is
+    /// to tell. None where it was stopped before its end.
+    async fn findings(&self, entry: &Entry, built: &BuiltEntry) -> Option<Vec<EntryFinding>> {
+        let Some(check) = &self.check else {
+            return Some(Vec::new());
+        };
+        let job = CheckJob {
+            name: exam::bot_name(entry.number),
+            hash: built.hash.clone(),
+            packed: built.packed.clone(),
+            spec: built.spec.clone(),
+            game: self.rules.game.clone(),
+            per_move: self.rules.per_move,
+            memory_mib: self.rules.memory_mib,
+        };
+        let found = tokio::select! {
+            found = tokio::time::timeout(LONGEST_CHECK, check(job)) => found,
+            () = self.stop.cancelled() => return None,
+        };
+        let found = found.unwrap_or_else(|_| Err(format!("it took over {LONGEST_CHECK:?}")));
+        Some(found.unwrap_or_else(|why| {
+            let contest = &self.contest.name;
+            tracing::warn!(contest, entry = entry.number, why, "could not be checked");
+            Vec::new()
+        }))
+    }
+
     async fn fail(&self, entry: &Entry, fault: Fault, log: String) -> Result<(), ContestError> {
         let outcome = kept(&EntryOutcome {
             fault: Some(fault),
@@ -528,7 +661,7 @@ impl OneBuild {
         });
         let details = kept(&EntryDetails {
             log,
-            games: Vec::new(),
+            ..EntryDetails::default()
         });
         self.store
             .end_entry(self.contest.id, entry, &outcome, Some(&details), None)
@@ -600,14 +733,19 @@ pub(crate) fn ahead(entries: &[Entry]) -> BTreeMap<u64, usize> {
     places.collect()
 }
 
-/// Those who play in a round of the league or in the final, each with how its bot is started: of
+/// Those who play in a round of the league or in the final: of
 /// every contestant who is not out the newest official entry that was judged.
-pub(crate) fn in_meeting(contestants: &[Contestant], entries: &[Entry]) -> Vec<(u64, String)> {
-    let mut newest: BTreeMap<u64, (u64, String)> = BTreeMap::new();
+pub(crate) fn in_meeting(contestants: &[Contestant], entries: &[Entry]) -> Vec<Player> {
+    let mut newest: BTreeMap<u64, Player> = BTreeMap::new();
     for entry in entries {
         let is_valid = entry.state == EntryState::Judged && entry.place.official;
         if let (true, Some(spec)) = (is_valid, &entry.spec) {
-            newest.insert(entry.contestant, (entry.number, spec.clone()));
+            let player = Player {
+                contestant: entry.contestant,
+                entry: entry.number,
+                spec: spec.clone(),
+            };
+            newest.insert(entry.contestant, player);
         }
     }
     for one in contestants.iter().filter(|one| one.disqualified.is_some()) {

@@ -13,6 +13,7 @@ mod error;
 mod exam;
 mod file;
 mod judge;
+mod ladder;
 mod outcome;
 mod roster;
 mod rules;
@@ -24,11 +25,14 @@ pub use board::{Board, BoardRow, Viewer};
 pub use error::ContestError;
 pub use exam::{ExamPart, GradedOpponent, exam_points, exam_verdict, graded_points, verdict_words};
 pub use file::{
-    ContestRules, Counts, ExamCase, ExamRules, FinalRules, LARGEST_UPLOAD, LeagueRules,
-    SubmitLimits,
+    ContestRules, Counts, ExamCase, ExamRules, FinalRules, LARGEST_UPLOAD, LadderRules,
+    LeagueRules, QuietHours, SubmitLimits,
 };
-pub use judge::{BuildFailure, BuildJob, BuildSources, BuiltEntry, Judge};
-pub use outcome::{EntryDetails, EntryOutcome, EntryShare, Fault, PlayedGame};
+pub use judge::{
+    BuildFailure, BuildJob, BuildSources, BuiltEntry, CheckBuilt, CheckJob, Checking, Judge,
+};
+pub use ladder::{ChallengeRefusal, LadderRating};
+pub use outcome::{EntryDetails, EntryFinding, EntryOutcome, EntryShare, Fault, PlayedGame};
 pub use roster::{Invitation, read_roster, token_list};
 pub use rules::{Phase, Refusal};
 pub use standing::{Standing, hand_in, viewer};

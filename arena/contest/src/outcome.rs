@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::ladder::LadderState;
+
 /// What came of an entry so far, in few words: lists have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryOutcome {
@@ -29,9 +31,27 @@ pub struct EntryDetails {
     /// What the build has printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub log: String,
+    /// What a check of the bot has found, before its exam.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<EntryFinding>,
     /// The games of its exam.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub games: Vec<PlayedGame>,
+}
+
+/// Something that is wrong with a bot, as `arena check` says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EntryFinding {
+    /// Its name, as in `docs/check.md`.
+    pub name: String,
+    /// True if the bot is not fit to enter; false for what will cost it games or somebody's time.
+    pub is_fault: bool,
+    /// What was seen.
+    pub seen: String,
+    /// What is expected of a bot.
+    pub expected: String,
+    /// What to do.
+    pub fix: String,
 }
 
 impl EntryOutcome {
@@ -56,6 +76,16 @@ pub struct EntryShare {
     pub percent: f64,
     /// Number of its games.
     pub games: u64,
+}
+
+/// What came of a round of the league, or of the final.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MeetingResult {
+    /// The share of each entry, where everybody met everybody.
+    Shares(Vec<EntryShare>),
+    /// What is known of a ladder after this round.
+    Ladder(LadderState),
 }
 
 /// Why an entry has no score.

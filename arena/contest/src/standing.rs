@@ -3,15 +3,16 @@
 use std::{collections::BTreeMap, sync::OnceLock};
 
 use arena_store::{
-    By, Contest, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry, NewContest, NewEntry,
-    Person, PersonNumber, Role, Store,
+    By, Challenge, Contest, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry, NewContest,
+    NewEntry, Person, PersonNumber, Role, Store,
 };
 use arena_tournament::secret_root;
 use referee_core::{is_printable, printable};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Board, ContestError, ContestRules, EntryDetails, EntryOutcome, Phase, Refusal, Viewer,
+    Board, ChallengeRefusal, ContestError, ContestRules, EntryDetails, EntryOutcome, LadderRules,
+    Phase, Refusal, Viewer,
     board::name,
     error::invalid,
     judge::{ahead, in_meeting},
@@ -35,8 +36,10 @@ pub struct Standing {
     pub entries: Vec<Entry>,
     /// Entries that are judged anew, by number: copies, whose `trial_of` says of which.
     pub trials: Vec<Entry>,
-    /// Rounds of the league and the final, in the order in which they began.
+    /// The last rounds of the league and the final, in the order in which they began.
     pub meetings: Vec<ContestRun>,
+    /// Who is to meet whom in the next round of its ladder.
+    pub challenges: Vec<Challenge>,
     /// Its phase.
     pub phase: Phase,
     /// How many entries are before each that is not judged, by its number; known when somebody asks.
@@ -95,7 +98,8 @@ impl Standing {
             contestants: store.contestants(contest.id).await?,
             entries: store.entries(contest.id).await?,
             trials: store.trials(contest.id).await?,
-            meetings: store.meetings(contest.id).await?,
+            meetings: store.meetings(contest.id, rules.freezes_unix_ms).await?,
+            challenges: store.open_challenges(contest.id).await?,
             phase: rules.phase(now_unix_ms, contest.published_unix_ms.is_some()),
             rules,
             contest,
@@ -126,6 +130,92 @@ impl Standing {
             &self.meetings,
             viewer,
         )
+    }
+
+    /// The contestant with this number or pseudonym.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn contestant_of(&self, text: &str) -> Result<u64, ContestError> {
+        let text = text.trim();
+        let number = text.parse().ok();
+        let by_number = self
+            .contestants
+            .iter()
+            .find(|one| Some(one.number) == number);
+        let by_name = || self.contestants.iter().find(|one| one.pseudonym == text);
+        match by_number.or_else(by_name) {
+            Some(one) => Ok(one.number),
+            None => invalid(format!(
+                "expected the number or the pseudonym of a contestant, found \"{}\"; the board shows \
+                 those that there are",
+                printable(text)
+            )),
+        }
+    }
+
+    /// Asks for a match of a contestant against another in the next round of the ladder. Gives the
+    /// challenge's number.
+    ///
+    /// # Errors
+    ///
+    /// The store fails. What the rules refuse is the inner error.
+    pub async fn challenge(
+        &self,
+        store: &Store,
+        contestant: u64,
+        opponent: u64,
+        now_unix_ms: i64,
+    ) -> Result<Result<u64, ChallengeRefusal>, ContestError> {
+        let ladder = match self.may_challenge(contestant, opponent) {
+            Ok(ladder) => ladder,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let today = self.rules.day(now_unix_ms);
+        let decide = |before: &[Challenge]| {
+            let waits = |one: &&Challenge| one.round.is_none() && one.opponent == opponent;
+            let of_today = |one: &&Challenge| self.rules.day(one.at_unix_ms) == today;
+            let most = ladder.challenges_a_day;
+            if before.iter().any(|one| waits(&one)) {
+                Err(ChallengeRefusal::Waits(opponent))
+            } else if before.iter().filter(of_today).count() >= most as usize {
+                Err(ChallengeRefusal::NoneLeft(most))
+            } else {
+                Ok(())
+            }
+        };
+        let id = self.contest.id;
+        let asked = store.challenge(id, contestant, opponent, now_unix_ms, decide);
+        Ok(asked.await?)
+    }
+
+    /// Reason why one contestant can't ask for a match against another at all.
+    fn may_challenge(
+        &self,
+        contestant: u64,
+        opponent: u64,
+    ) -> Result<&LadderRules, ChallengeRefusal> {
+        let Some(ladder) = self.rules.ladder().filter(|one| one.challenges_a_day > 0) else {
+            return Err(ChallengeRefusal::NoLadder);
+        };
+        if !matches!(self.phase, Phase::Open | Phase::Frozen) {
+            return Err(ChallengeRefusal::NotNow(self.phase.word()));
+        }
+        if contestant == opponent {
+            return Err(ChallengeRefusal::Oneself);
+        }
+        let players = in_meeting(&self.contestants, &self.entries);
+        for number in [contestant, opponent] {
+            let found = self.contestants.iter().find(|one| one.number == number);
+            if found.is_none_or(|one| one.disqualified.is_some()) {
+                return Err(ChallengeRefusal::Nobody(number));
+            }
+            if !players.iter().any(|player| player.contestant == number) {
+                return Err(ChallengeRefusal::NoEntry(number));
+            }
+        }
+        Ok(ladder)
     }
 
     /// Reason why it can't be published yet: entries, the deadline or the final are waited for.

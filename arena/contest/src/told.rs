@@ -5,7 +5,7 @@ use arena_store::{Entry, EntryState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{EntryDetails, ExamRules, Fault, Standing, Viewer, verdict_words};
+use crate::{EntryDetails, EntryFinding, ExamRules, Fault, Standing, Viewer, verdict_words};
 
 /// An entry of a contest. What came of it is absent as long as it is not told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +48,9 @@ pub struct ContestEntry {
     /// What its build has printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub log: String,
+    /// What a check of the bot has found, before its exam.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<EntryFinding>,
     /// The games of its exam.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub games: Vec<ContestGame>,
@@ -115,6 +118,7 @@ impl Standing {
             passed: outcome.passed.map(|(passed, of)| [passed, of]),
             fault: outcome.fault,
             log: details.log,
+            findings: details.findings,
             games: games.collect(),
         }
     }

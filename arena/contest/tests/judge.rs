@@ -13,8 +13,8 @@ use std::{
 };
 
 use arena_contest::{
-    BuildFailure, BuildJob, BuildSources, BuiltEntry, ContestRules, Fault, Judge, Standing, Viewer,
-    hand_in,
+    BuildFailure, BuildJob, BuildSources, BuiltEntry, ChallengeRefusal, ContestRules, Fault, Judge,
+    Standing, Viewer, hand_in,
 };
 use arena_store::{
     By, ContestRun, ContestRunKind, EntryState, NewPerson, Role, Store, TournamentState,
@@ -87,11 +87,15 @@ impl Hall {
     }
 
     async fn submit(&self, person: usize) -> u64 {
+        self.submit_part(person, 1).await
+    }
+
+    async fn submit_part(&self, person: usize, part: u32) -> u64 {
         let standing = self.standing().await;
         let who = &standing.people[person - 1];
         let now = *self.now.lock();
         let (contest, file) = (&standing.contest, format!("{person}.py"));
-        let taken = hand_in(&self.store, contest, who, 1, &file, b"print()", now).await;
+        let taken = hand_in(&self.store, contest, who, part, &file, b"print()", now).await;
         taken.unwrap().unwrap().number
     }
 
@@ -287,6 +291,134 @@ async fn rounds_follow_each_other_and_the_final_waits_for_all_who_may_still_hand
         meetings.filter(|run| run.result.is_some()).count() == 3
     })
     .await;
+    hall.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ladder_goes_on_from_round_to_round_with_challenges_and_quiet_hours() {
+    let ladder = "[exam]\ngroups = 0\n[league]\nshape = \"ladder\"\nevery = \"1h\"\n\
+        challenges_a_day = 1\nquiet = [\"02:00-05:00\"]\n";
+    let hall = Hall::new(ladder, all_are_built()).await;
+    let refused = |asked: Result<u64, ChallengeRefusal>| asked.unwrap_err().to_string();
+    let challenge = async |one, other| {
+        let standing = hall.standing().await;
+        let now = *hall.now.lock();
+        standing
+            .challenge(&hall.store, one, other, now)
+            .await
+            .unwrap()
+    };
+    assert_eq!(
+        refused(challenge(1, 2).await),
+        "contestant 1 has no valid entry yet"
+    );
+    for person in 1..=3 {
+        hall.submit_part(person, 0).await;
+    }
+    let all = |state| {
+        move |standing: &Standing, _: &[ContestRun]| {
+            standing.entries.len() == 3 && standing.entries.iter().all(|one| one.state == state)
+        }
+    };
+    hall.until(all(EntryState::Playing)).await;
+    hall.end_runs().await;
+    hall.until(all(EntryState::Judged)).await;
+    let round = |number: u32| {
+        move |_: &Standing, runs: &[ContestRun]| {
+            runs.iter()
+                .any(|run| run.entry.is_none() && run.part == number)
+        }
+    };
+    let tables = async |number: u32| {
+        let name = format!("spring.league.{number}");
+        let tournament = hall.store.tournament(&name).await.unwrap().unwrap();
+        let names: Vec<_> = tournament
+            .entrants
+            .iter()
+            .map(|one| one.name.clone())
+            .collect();
+        let tables = &tournament.definition["shape"]["tables"];
+        let tables: Vec<Vec<usize>> = serde_json::from_value(tables.clone()).unwrap();
+        let named = tables
+            .iter()
+            .map(|table| table.iter().map(|one| names[*one].clone()));
+        let named: Vec<Vec<String>> = named.map(Iterator::collect).collect();
+        (names.len(), named)
+    };
+    hall.until(round(1)).await;
+    let (present, first) = tables(1).await;
+    assert_eq!((present, first.len()), (3, 1));
+    // Whoever was not met is challenged, and no more than that.
+    let absent = (1..=3)
+        .find(|one| !first[0].contains(&format!("entry-{one}")))
+        .unwrap();
+    let other = absent % 3 + 1;
+    assert!(challenge(other, absent).await.is_ok());
+    assert_eq!(
+        refused(challenge(other, absent).await),
+        format!("you meet contestant {absent} in the next round already")
+    );
+    let third = 6 - other - absent;
+    assert_eq!(
+        refused(challenge(other, third).await),
+        "you have asked for 1 matches today, and no more are taken before tomorrow"
+    );
+    assert_eq!(
+        refused(challenge(1, 1).await),
+        "expected the number of another contestant"
+    );
+    hall.end_runs().await;
+    hall.set_hour(2);
+    // No round begins before the quiet hours are over, but the first is counted.
+    let counted = hall
+        .until(|_, runs| runs.iter().any(|run| run.result.is_some()))
+        .await;
+    assert_eq!(counted.challenges.len(), 1);
+    let board = counted.board(Viewer::Organiser);
+    assert!(board.rows.iter().all(|row| row.rating.unwrap().elo == 0.0));
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(
+        hall.store
+            .tournament("spring.league.2")
+            .await
+            .unwrap()
+            .is_none()
+    );
+    hall.set_hour(5);
+    hall.until(round(2)).await;
+    let mut met = tables(2).await.1;
+    met[0].sort();
+    let mut expected = [format!("entry-{absent}"), format!("entry-{other}")];
+    expected.sort();
+    assert_eq!(met, [expected]);
+    assert!(hall.standing().await.challenges.is_empty());
+    // A new version plays in place of the old one.
+    assert_eq!(hall.submit_part(1, 0).await, 4);
+    let fourth = |state| {
+        move |standing: &Standing, _: &[ContestRun]| {
+            standing
+                .entries
+                .get(3)
+                .is_some_and(|one| one.state == state)
+        }
+    };
+    hall.until(fourth(EntryState::Playing)).await;
+    hall.end_runs().await;
+    hall.until(fourth(EntryState::Judged)).await;
+    hall.set_hour(6);
+    hall.until(round(3)).await;
+    let third = hall
+        .store
+        .tournament("spring.league.3")
+        .await
+        .unwrap()
+        .unwrap();
+    let names: Vec<&str> = third.entrants.iter().map(|one| &*one.name).collect();
+    assert_eq!(names, ["entry-4", "entry-2", "entry-3"]);
+    // Of all rounds only those are read that something still depends on.
+    let meetings = hall.standing().await.meetings;
+    let parts: Vec<u32> = meetings.iter().map(|run| run.part).collect();
+    assert_eq!(parts, [2, 3]);
     hall.close().await;
 }
 

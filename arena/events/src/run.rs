@@ -111,6 +111,8 @@ pub enum RunShape {
         #[serde(skip_serializing_if = "Option::is_none")]
         rounds: Option<u32>,
     },
+    /// One round in which those meet whom its file lists.
+    Listed,
 }
 
 /// From which seatings a deal is played.

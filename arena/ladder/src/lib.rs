@@ -17,7 +17,10 @@ pub mod worker_failures;
 
 pub use entrant::Entrant;
 pub use group::{Faults, Group, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
-pub use schedule::{Field, Schedule, ScheduleError, ScheduleShape, SetAsideRule, schedule};
+pub use schedule::{
+    Field, LadderEntrant, LadderRound, Schedule, ScheduleError, ScheduleShape, SetAsideRule,
+    schedule,
+};
 pub use seatings::Seatings;
 pub use sprt::{Decision, Sprt};
 pub use standings::Standings;

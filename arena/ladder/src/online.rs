@@ -26,6 +26,30 @@ impl Online {
         }
     }
 
+    /// Ratings that were kept, each with its standard deviation.
+    #[must_use]
+    pub fn kept(ratings: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let ratings = ratings
+            .into_iter()
+            .map(|(rating, uncertainty)| WengLinRating {
+                rating,
+                uncertainty,
+            });
+        Self {
+            ratings: ratings.collect(),
+        }
+    }
+
+    /// The rating of somebody of whom nothing is known, and its standard deviation: 25 ± 25/3.
+    #[must_use]
+    pub fn unknown() -> (f64, f64) {
+        let WengLinRating {
+            rating,
+            uncertainty,
+        } = WengLinRating::new();
+        (rating, uncertainty)
+    }
+
     /// Adds a group, given the points of each place of its lineup. The group counts as
     /// one game, in which more points are a better place. Places that are no entrants
     /// are left out. A group with an entrant twice, or with another number of points than

@@ -282,7 +282,7 @@ async fn serve_page(
     let store = args.store.open().await?;
     let context = match args.page.has_play() {
         false => None,
-        true => launch_context(args, None)
+        true => launch_context(args, None, logs(args)?)
             .inspect_err(|error| {
                 report::warning(&format!("nobody can play on the page: {error:#}"));
             })
@@ -314,17 +314,25 @@ fn workers(args: &ServeArgs, games: usize) -> anyhow::Result<Option<WorkerGroup>
     if games == 0 {
         return Ok(None);
     }
-    let context = launch_context(args, args.pin.cores()?)?;
+    let context = launch_context(args, args.pin.cores()?, logs(args)?)?;
     Ok(Some(WorkerGroup::start(context, games)?))
 }
 
-/// The launcher of bots on this machine.
-fn launch_context(args: &ServeArgs, cores: Option<Cores>) -> anyhow::Result<LaunchContext> {
+/// The folder of what bots print.
+fn logs(args: &ServeArgs) -> anyhow::Result<PathBuf> {
     let logs = match &args.logs {
         Some(logs) => logs.clone(),
         None => PathBuf::from("arena-runs/serve/logs"),
     };
-    let logs = std::path::absolute(logs)?;
+    Ok(std::path::absolute(logs)?)
+}
+
+/// The launcher of bots on this machine, whose output goes to this folder.
+pub(crate) fn launch_context(
+    args: &ServeArgs,
+    cores: Option<Cores>,
+    logs: PathBuf,
+) -> anyhow::Result<LaunchContext> {
     let hidden = args.store.files().into_iter().chain([
         logs.clone(),
         PathBuf::from("arena-runs"),

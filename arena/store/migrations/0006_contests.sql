@@ -86,6 +86,7 @@ CREATE TABLE entries (
     FOREIGN KEY (contest, contestant) REFERENCES contestants (contest, number)
 );
 CREATE INDEX entries_by_contestant ON entries (contest, contestant);
+CREATE INDEX entries_by_state ON entries (contest, state);
 
 -- What was handed in, as it came. It goes when the person is forgotten.
 CREATE TABLE uploads (
@@ -108,7 +109,20 @@ CREATE TABLE contest_runs (
     -- JSON: what came of a league's round or a final, once it is over.
     result TEXT
 );
-CREATE INDEX contest_runs_by_entry ON contest_runs (contest, entry);
+CREATE INDEX contest_runs_by_entry ON contest_runs (contest, entry, tournament);
+
+-- Who wants to meet whom in the next round of a ladder.
+CREATE TABLE contest_challenges (
+    contest BIGINT NOT NULL REFERENCES contests (id),
+    number BIGINT NOT NULL,
+    -- Who asks for it.
+    contestant BIGINT NOT NULL,
+    opponent BIGINT NOT NULL,
+    at_ms BIGINT NOT NULL,
+    -- The round in which they met.
+    round BIGINT,
+    PRIMARY KEY (contest, number)
+);
 
 -- What was done, by whom. Rows are added only.
 CREATE TABLE contest_log (

@@ -351,7 +351,9 @@ impl DefinitionFile {
         }
         let deals = self.deals.unwrap_or(match shape {
             ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => DEALS,
-            ScheduleShape::Swiss { .. } | ScheduleShape::Ladder { .. } => 2,
+            ScheduleShape::Swiss { .. }
+            | ScheduleShape::Ladder { .. }
+            | ScheduleShape::Listed { .. } => 2,
             ScheduleShape::SingleElimination { .. } | ScheduleShape::DoubleElimination {} => 3,
         });
         if needs_own_deals(kind, &entries) {

@@ -252,7 +252,7 @@ pub fn limits(limits: &Limits, memory_mib: Option<u64>) -> RunLimits {
 
 /// The shape of a schedule.
 #[must_use]
-pub const fn shape(shape: &ScheduleShape) -> RunShape {
+pub fn shape(shape: &ScheduleShape) -> RunShape {
     match *shape {
         ScheduleShape::RoundRobin {} => RunShape::RoundRobin,
         ScheduleShape::Gauntlet { challengers } => RunShape::Gauntlet { challengers },
@@ -262,6 +262,7 @@ pub const fn shape(shape: &ScheduleShape) -> RunShape {
         }
         ScheduleShape::DoubleElimination {} => RunShape::DoubleElimination,
         ScheduleShape::Ladder { rounds } => RunShape::Ladder { rounds },
+        ScheduleShape::Listed { .. } => RunShape::Listed,
     }
 }
 

@@ -127,6 +127,78 @@ impl Ladder {
     }
 }
 
+/// An entrant before a round that is paired by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LadderEntrant {
+    /// Its rating, on the scale of [`Online`].
+    pub rating: f64,
+    /// The rating's standard deviation.
+    pub deviation: f64,
+    /// Number of rounds in which it had no opponent.
+    pub byes: u32,
+}
+
+/// A round of a ladder whose ratings somebody else keeps, so that entrants come and go between rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct LadderRound<'a> {
+    /// Number of seats of the game: 2 or 4.
+    pub seats: u8,
+    /// The seed of the random decisions.
+    pub chance: [u8; 32],
+    /// The number of the round.
+    pub round: u32,
+    /// All entrants of the round, by their numbers.
+    pub entrants: &'a [LadderEntrant],
+    /// The pairs that met in the last rounds, the last round first.
+    pub met: &'a [Vec<(Entrant, Entrant)>],
+    /// Pairs that are to meet in this round whatever their ratings are, where both are free.
+    pub wanted: &'a [(Entrant, Entrant)],
+}
+
+impl LadderRound<'_> {
+    /// The tables: first those that are wanted, with the nearest ratings in seats that are left, then
+    /// all others as in [`ScheduleShape::Ladder`](super::ScheduleShape::Ladder). Who is at none of them
+    /// has no opponent in this round.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Vec<Entrant>> {
+        let seats = usize::from(self.seats);
+        let mut ladder = Ladder {
+            root: self.chance,
+            seats,
+            ratings: Online::kept(self.entrants.iter().map(|one| (one.rating, one.deviation))),
+            byes: self.entrants.iter().map(|one| one.byes).collect(),
+            met: VecDeque::new(),
+        };
+        for met in self.met.iter().rev() {
+            ladder.remember(met, self.entrants.len());
+        }
+        let mut free: Vec<Entrant> = Entrant::all(self.entrants.len() as u32).collect();
+        let mut tables = Vec::new();
+        for &(one, other) in self.wanted {
+            if one == other || ![one, other].iter().all(|who| free.contains(who)) {
+                continue;
+            }
+            free.retain(|who| *who != one && *who != other);
+            let mut table = vec![one, other];
+            while table.len() < seats {
+                let far = |who: Entrant| {
+                    let distance = ladder.ratings.rating(who).0 - ladder.ratings.rating(one).0;
+                    (distance.abs() * 1e6).round() as i64
+                };
+                let near = (0..free.len()).min_by_key(|&at| far(free[at]));
+                let Some(near) = near else { break };
+                table.push(free.remove(near));
+            }
+            tables.push(table);
+        }
+        let paired = ladder.pair(self.round, &free);
+        let others = paired.tables.into_iter();
+        let others = others.map(|table| table.into_iter().flatten().collect());
+        tables.extend(others.filter(|table: &Vec<Entrant>| table.len() > 1));
+        tables
+    }
+}
+
 impl RoundPairing for Ladder {
     fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired {
         let mut order = self.shuffled(round, entrants);

@@ -25,6 +25,7 @@ use self::bracket::Bracket;
 use self::elimination::Elimination;
 use self::in_rounds::InRounds;
 use self::ladder::Ladder;
+pub use self::ladder::{LadderEntrant, LadderRound};
 use self::listed::Listed;
 use self::match_up::{Length, MatchRules};
 use self::swiss::Swiss;
@@ -270,6 +271,11 @@ pub enum ScheduleShape {
         #[serde(default)]
         rounds: Option<u32>,
     },
+    /// One round with these tables, which somebody else has paired.
+    Listed {
+        /// The entrants at each. Free seats get fillers.
+        tables: Vec<Vec<Entrant>>,
+    },
 }
 
 const fn one() -> u32 {
@@ -323,6 +329,9 @@ pub enum ScheduleError {
         /// Number of tables that they give.
         tables: u64,
     },
+    /// A listed table with too few or too many entrants, with one twice, or with one that is not there.
+    #[error("table {0} of the list can't be played by the entrants at it")]
+    Table(usize),
     /// A schedule with 0 rounds.
     #[error("the number of rounds must be at least 1")]
     NoRounds,
@@ -386,15 +395,11 @@ pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule
 fn unbounded(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule>, ScheduleError> {
     let length = length(field, shape)?;
     let entrants = field.entrants;
-    let is_listed = matches!(
-        shape,
-        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. }
-    );
-    if !is_listed && !field.readmitted.is_empty() {
+    if !shape.is_listed() && !field.readmitted.is_empty() {
         return Err(ScheduleError::Readmitted);
     }
     let two = field.seats == 2;
-    Ok(match *shape {
+    Ok(match shape.clone() {
         ScheduleShape::RoundRobin {} => {
             let tables = round_robin::count_tables(entrants);
             let rounds = if two {
@@ -453,7 +458,31 @@ fn unbounded(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule>, 
             let rules = MatchRules::new(field, length);
             Box::new(InRounds::new(field, rules, rounds, Ladder::new(field)))
         }
+        ScheduleShape::Listed { tables } => {
+            let round = (0..).zip(tables).map(|(at, table)| {
+                let known = table.iter().all(|one| one.index() < entrants as usize);
+                let once = (1..table.len()).all(|n| !table[..n].contains(&table[n]));
+                if !known || !once || !(2..=usize::from(field.seats)).contains(&table.len()) {
+                    return Err(ScheduleError::Table(at));
+                }
+                let lineup = table.into_iter().map(Some).collect();
+                Ok(round_robin::filled(lineup, field.seats.into()))
+            });
+            let round = round.collect::<Result<_, _>>()?;
+            let rounds = vec![round];
+            Box::new(Listed::new(field, MatchRules::new(field, length), rounds))
+        }
     })
+}
+
+impl ScheduleShape {
+    /// True if all matches are known at the start.
+    const fn is_listed(&self) -> bool {
+        matches!(
+            self,
+            Self::RoundRobin {} | Self::Gauntlet { .. } | Self::Listed { .. }
+        )
+    }
 }
 
 /// Checks the field, and returns what ends a match. For eliminations see [`elimination_rules`].
@@ -467,14 +496,14 @@ fn length(field: &Field, shape: &ScheduleShape) -> Result<Length, ScheduleError>
     if !(1..=MOST_DEALS).contains(&field.deals) {
         return Err(ScheduleError::Deals(field.deals));
     }
-    let (listed, most) = match shape {
-        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => (true, 1_000),
-        ScheduleShape::Swiss { .. } => (false, swiss::MOST_ENTRANTS),
-        _ => (false, MOST_ENTRANTS),
+    let most = match shape {
+        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => 1_000,
+        ScheduleShape::Swiss { .. } => swiss::MOST_ENTRANTS,
+        _ => MOST_ENTRANTS,
     };
     let length = match field.sprt {
         None => Length::Full,
-        Some(sprt) if field.seats == 2 && listed => {
+        Some(sprt) if field.seats == 2 && shape.is_listed() => {
             sprt.validate()?;
             Length::Test(sprt)
         }

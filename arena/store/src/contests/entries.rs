@@ -229,7 +229,7 @@ impl Store {
     ///
     /// The database fails.
     pub async fn open_entries(&self, id: ContestId) -> Result<Vec<Entry>, StoreError> {
-        let rows = sqlx::query(select("state NOT IN ('judged', 'failed', 'settled')"))
+        let rows = sqlx::query(select("state IN ('received', 'building', 'playing')"))
             .bind(id.0)
             .fetch_all(&mut self.reader().await?)
             .await?;

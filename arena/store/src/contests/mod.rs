@@ -2,6 +2,7 @@
 //! rules of a contest are is not known here; what must be decided within a transaction is handed in
 //! as a function.
 
+mod challenges;
 mod entries;
 mod people;
 mod runs;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::{Row as _, any::AnyRow};
 
+pub use challenges::Challenge;
 pub use entries::{DetailsOf, Entry, EntryState, NewEntry, Place};
 pub use people::{Contestant, NewPerson, Person, PersonNumber, Role};
 pub use runs::{ContestRun, ContestRunKind, NewContestRun};

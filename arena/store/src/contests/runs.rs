@@ -72,8 +72,8 @@ pub struct ContestRun {
 }
 
 impl Store {
-    /// Creates a tournament of a contest that is none of an exam, to be played. None where there is
-    /// one of this kind and part already.
+    /// Creates a tournament of a contest that is none of an exam, to be played, in which these challenges
+    /// are. None where there is one of this kind and part already.
     ///
     /// # Errors
     ///
@@ -82,6 +82,7 @@ impl Store {
         &self,
         id: ContestId,
         run: &NewContestRun,
+        challenges: &[u64],
     ) -> Result<Option<TournamentId>, StoreError> {
         let mut change = self.writing().await?;
         self.lock_contest(&mut change, id).await?;
@@ -98,6 +99,8 @@ impl Store {
             return Ok(None);
         }
         let tournament = self.insert_run(&mut change, id, None, run).await?;
+        self.play_challenges(&mut change, id, run.part, challenges)
+            .await?;
         change.commit().await?;
         Ok(Some(tournament))
     }
@@ -111,14 +114,35 @@ impl Store {
         self.runs("WHERE contest = $1 AND $2 = -1", id, -1).await
     }
 
-    /// The rounds of the league and the final of a contest, in the order in which they were made.
+    /// The last rounds of the league of a contest and its final, in the order in which they were made:
+    /// the two that began last, the last one that has a result, the last one with a result that began
+    /// before this moment, and the final. A ladder has thousands of others.
     ///
     /// # Errors
     ///
     /// The database fails.
-    pub async fn meetings(&self, id: ContestId) -> Result<Vec<ContestRun>, StoreError> {
-        self.runs("WHERE contest = $1 AND entry IS NULL AND $2 = -1", id, -1)
-            .await
+    pub async fn meetings(
+        &self,
+        id: ContestId,
+        before_unix_ms: Option<i64>,
+    ) -> Result<Vec<ContestRun>, StoreError> {
+        let last = |which: &str, limit: u32| {
+            format!(
+                "tournament IN (SELECT r.tournament FROM contest_runs r
+                     JOIN tournaments t ON t.id = r.tournament
+                     WHERE r.contest = $1 AND r.entry IS NULL AND r.kind = 'league' {which}
+                     ORDER BY r.tournament DESC LIMIT {limit})"
+            )
+        };
+        let filter = format!(
+            "WHERE contest = $1 AND entry IS NULL
+                 AND (kind = 'final' OR {} OR {} OR {})",
+            last("", 2),
+            last("AND r.result IS NOT NULL", 1),
+            last("AND r.result IS NOT NULL AND t.created_ms < $2", 1),
+        );
+        let before = before_unix_ms.unwrap_or(i64::MAX);
+        self.runs(&filter, id, before).await
     }
 
     /// The tournaments of an entry, with those of exams that were judged before.
@@ -158,7 +182,7 @@ impl Store {
         &self,
         filter: &str,
         id: ContestId,
-        entry: i64,
+        second: i64,
     ) -> Result<Vec<ContestRun>, StoreError> {
         let select = format!(
             "SELECT tournament, kind, entry, part, name, state, created_ms, result FROM contest_runs
@@ -166,7 +190,7 @@ impl Store {
         );
         let rows = sqlx::query(sqlx::AssertSqlSafe(select))
             .bind(id.0)
-            .bind(entry)
+            .bind(second)
             .fetch_all(&mut self.reader().await?)
             .await?;
         rows.iter().map(run).collect()

@@ -322,7 +322,7 @@ async fn a_round_begins_once(home: &Home) {
     for (round, begins) in [(1, true), (1, false), (2, true)] {
         let name = format!("spring.league.{round}.{begins}");
         let begun = store
-            .begin_contest_run(id, &run(&name, round, league))
+            .begin_contest_run(id, &run(&name, round, league), &[])
             .await
             .unwrap();
         assert_eq!(begun.is_some(), begins);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arena_contest::{Board, ContestEntry, Phase};
+use arena_contest::{Board, ContestEntry, Phase, Viewer};
 use axum::{
     Json, Router,
     body::Bytes,
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::{
     LARGEST_BODY,
-    handlers::{SentFile, listed, read_group, take, unkept},
+    handlers::{SentFile, ask_for_match, listed, read_group, take, unkept},
     visit::{SeenContest, Visit, Visitor},
 };
 use crate::{
@@ -57,6 +57,17 @@ struct ContestInfo {
     /// This root, once the contest is published.
     #[serde(skip_serializing_if = "Option::is_none")]
     final_root: Option<String>,
+}
+
+/// A challenge that waits for the next round of the ladder.
+#[derive(Serialize, JsonSchema)]
+struct ContestChallenge {
+    /// Its number within the contest.
+    challenge: u64,
+    /// The number of the contestant who asks for it.
+    contestant: u64,
+    /// The number of the contestant whom it is to meet.
+    opponent: u64,
 }
 
 pub(crate) static ENDPOINTS: &[Endpoint] = &[
@@ -102,6 +113,17 @@ pub(crate) static ENDPOINTS: &[Endpoint] = &[
         ),
         query: &[],
         schema: schema_of::<ContestEntry>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/contests/{contest}/challenges",
+        summary: Words::of(
+            "The challenges of the caller that wait for the next round of the ladder, for organisers \
+             all; POST with `opponent` adds one",
+            "等待下一轮天梯赛的挑战，组织者可见全部；也可在此挑战",
+        ),
+        query: &[],
+        schema: schema_of::<Vec<ContestChallenge>>,
         media: JSON,
     },
     Endpoint {
@@ -153,6 +175,10 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/contests/{contest}/board", get(board))
         .route("/contests/{contest}/entries", get(entries).post(submit))
         .route("/contests/{contest}/entries/{entry}", get(entry))
+        .route(
+            "/contests/{contest}/challenges",
+            get(challenges).post(challenge),
+        )
         .route("/contests/{contest}/grades.csv", get(grades))
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(middleware::map_response(unkept))
@@ -259,6 +285,50 @@ async fn submit(
     let visit = visitor.visit(&site, &name).await?;
     let entry = told_of(&site, &visit, number).await?;
     Ok((StatusCode::CREATED, Json(entry)).into_response())
+}
+
+async fn challenges(
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> ApiAnswer<Vec<ContestChallenge>> {
+    let visit = visitor.visit(&site, &name).await?;
+    visitor.logged_in()?;
+    let own = |contestant| visit.viewer == Viewer::Contestant(contestant);
+    let all = visit.standing.challenges.iter();
+    let seen = all.filter(|one| {
+        visit.viewer == Viewer::Organiser || own(one.contestant) || own(one.opponent)
+    });
+    let told = seen.map(|one| ContestChallenge {
+        challenge: one.number,
+        contestant: one.contestant,
+        opponent: one.opponent,
+    });
+    Ok(Json(told.collect()))
+}
+
+#[derive(Deserialize)]
+struct ChallengeQuery {
+    #[serde(default)]
+    opponent: String,
+}
+
+async fn challenge(
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+    Query(asked): Query<ChallengeQuery>,
+) -> Result<Response, PageError> {
+    let visit = visitor.visit(&site, &name).await?;
+    visitor.logged_in()?;
+    let contestant = visit.contestant()?.contestant.unwrap_or_default();
+    let (challenge, opponent) = ask_for_match(&site, &visit, &asked.opponent).await?;
+    let told = ContestChallenge {
+        challenge,
+        contestant,
+        opponent,
+    };
+    Ok((StatusCode::CREATED, Json(told)).into_response())
 }
 
 async fn grades(

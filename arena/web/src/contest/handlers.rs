@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_contest::hand_in;
+use arena_contest::{Viewer, hand_in};
 use arena_store::Entry;
 use axum::{
     Form, Json, Router,
@@ -45,6 +45,7 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/contest/{contest}/board.html", get(board_file))
         .route("/contest/{contest}/login", get(login).post(log_in))
         .route("/contest/{contest}/logout", post(log_out))
+        .route("/contest/{contest}/challenges", post(challenge))
         .route("/contest/{contest}/mine", get(mine).post(submit))
         .route("/contest/{contest}/mine/events", get(mine_events))
         .route("/contest/{contest}/entries/{entry}", get(entry))
@@ -123,10 +124,67 @@ async fn show(
 ) -> Response {
     let found = visitor.visit(&site, &name).await;
     let found = found.map(|visit| {
-        let body = pages::contest(&visit, caller.language);
+        let body = pages::contest(&visit, None, caller.language);
         (visit.standing.rules.title.clone(), body)
     });
     answered(&caller, &name, found)
+}
+
+async fn challenge(
+    caller: Caller,
+    visitor: Visitor,
+    State(site): OfSite,
+    Path(name): Path<String>,
+    Form(form): Form<BTreeMap<String, String>>,
+) -> Response {
+    let visited = async {
+        let visit = visitor.visit(&site, &name).await?;
+        visitor.logged_in()?;
+        visit.contestant()?;
+        Ok::<_, PageError>(visit)
+    };
+    let visit = match visited.await {
+        Ok(visit) => visit,
+        Err(error) => return refused(&caller, &name, &error),
+    };
+    let opponent = form.get("opponent").map_or("", String::as_str);
+    match ask_for_match(&site, &visit, opponent).await {
+        Ok(_) => layout::redirect(&caller, &format!("/contest/{}", part(&name))).into_response(),
+        Err(error) => {
+            let language = caller.language;
+            let told = error.told(language);
+            let body = pages::contest(&visit, Some(&told), language);
+            let title = &visit.standing.rules.title;
+            let mut response = layout::page(&caller, title, &body);
+            error.mark(&mut response);
+            response
+        }
+    }
+}
+
+/// Lets a contestant meet another in the next round of the ladder. Gives the challenge's number and the
+/// opponent's.
+pub(super) async fn ask_for_match(
+    site: &Site,
+    visit: &Visit,
+    opponent: &str,
+) -> Result<(u64, u64), PageError> {
+    visit.contestant()?;
+    let Viewer::Contestant(own) = visit.viewer else {
+        return Err(PageError::Forbidden(
+            "only contestants challenge".to_owned(),
+        ));
+    };
+    let opponent = visit.standing.contestant_of(opponent);
+    let opponent = opponent.map_err(|error| unprocessable(error.to_string(), "没有这位选手"))?;
+    let contests = site.contests()?;
+    let now = contests.clock.unix_ms();
+    let asked = visit.standing.challenge(&site.store, own, opponent, now);
+    let number = asked
+        .await?
+        .map_err(|refused| words::challenge_refusal(&refused))?;
+    contests.read_again(visit.standing.contest.id).await;
+    Ok((number, opponent))
 }
 
 /// The board as a file that needs no server.

@@ -134,6 +134,14 @@ impl Contests {
         of_contestant.subscribe()
     }
 
+    /// A contest has changed here: whoever asks next reads it anew.
+    async fn read_again(&self, contest: ContestId) {
+        let slot = self.slot(contest);
+        // Who reads now may have begun before.
+        let _reading = slot.reading.lock().await;
+        *slot.kept.lock() = None;
+    }
+
     /// Something was handed in.
     async fn tell_of_entry(&self, contest: ContestId, entry: &Entry) {
         let slot = self.slot(contest);

@@ -118,7 +118,8 @@ fn head(visit: &Visit, title: &str, language: Language) -> Markup {
     }
 }
 
-pub(super) fn contest(visit: &Visit, language: Language) -> Markup {
+/// The page of a contest. `refused` says why a challenge was not taken.
+pub(super) fn contest(visit: &Visit, refused: Option<&str>, language: Language) -> Markup {
     let standing = &visit.standing;
     let rules = &standing.rules;
     let mut times = vec![(language.pick("opens", "开始"), rules.opens_unix_ms)];
@@ -146,12 +147,51 @@ pub(super) fn contest(visit: &Visit, language: Language) -> Markup {
         section {
             h2 { (language.pick("Board", "排行榜")) }
             (board(visit, &standing.board(visit.viewer), language))
+            (challenges(visit, refused, language))
             p { a href=(at(visit, "/board.html")) download { (language.pick("The board as a file", "下载排行榜")) } }
         }
         section {
             h2 { (language.pick("Rules", "规则")) }
             ul { @for rule in words::rules(rules, language) { li { (rule) } } }
             @if rules.r#final.is_some() { (root(visit, language)) }
+        }
+    }
+}
+
+/// Whom a contestant meets in the next round by a challenge, and the form that asks for another one.
+fn challenges(visit: &Visit, refused: Option<&str>, language: Language) -> Markup {
+    let standing = &visit.standing;
+    let Viewer::Contestant(own) = visit.viewer else {
+        return html! {};
+    };
+    let has_challenges = standing
+        .rules
+        .ladder()
+        .is_some_and(|one| one.challenges_a_day > 0);
+    if !has_challenges || !matches!(standing.phase, Phase::Open | Phase::Frozen) {
+        return html! {};
+    }
+    let name = |number| standing.name_of(number, visit.viewer);
+    let own_ones = standing.challenges.iter();
+    let own_ones = own_ones.filter(|one| one.contestant == own || one.opponent == own);
+    let others = standing.contestants.iter();
+    let others = others.filter(|one| one.number != own && one.disqualified.is_none());
+    html! {
+        @if let Some(refused) = refused { p.warning role="alert" { (refused) } }
+        ul { @for one in own_ones { li {
+            @match one.contestant == own {
+                true => { (language.pick("You have challenged ", "你已挑战 ")) span lang="" { (name(one.opponent)) } }
+                false => { span lang="" { (name(one.contestant)) } (language.pick(" has challenged you", " 已挑战你")) }
+            }
+        } } }
+        form.settings method="post" action=(at(visit, "/challenges")) {
+            label {
+                span { (language.pick("Challenge", "挑战")) }
+                select name="opponent" { @for one in others {
+                    option value=(one.number) lang="" { (name(one.number)) }
+                } }
+            }
+            button type="submit" { (language.pick("Meet in the next round", "下一轮对局")) }
         }
     }
 }
@@ -195,6 +235,8 @@ pub(super) fn board_file(visit: &Visit, now_unix_ms: i64, language: Language) ->
 
 fn board(visit: &Visit, board: &Board, language: Language) -> Markup {
     let points = |points: Option<i64>| points.map_or_else(String::new, |n| n.to_string());
+    let has_shares = board.rows.iter().any(|row| row.percent.is_some());
+    let has_ratings = board.rows.iter().any(|row| row.rating.is_some());
     html! {
         @if let Some(frozen) = board.frozen_unix_ms {
             p.warning {
@@ -213,10 +255,11 @@ fn board(visit: &Visit, board: &Board, language: Language) -> Markup {
                     th.number scope="col" { (language.pick("rank", "名次")) }
                     th scope="col" { (language.pick("contestant", "选手")) }
                     @for one in &board.parts { th.number scope="col" { (words::part(*one, language)) } }
-                    @if let Some(round) = board.round { th.number scope="col" { @match round {
-                        0 => (language.pick("final, %", "决赛 %")),
-                        round => { (language.pick("round ", "第 ")) (round) (language.pick(", %", " 轮 %")) }
+                    @if has_shares { th.number scope="col" { @match board.round {
+                        None | Some(0) => (language.pick("final, %", "决赛 %")),
+                        Some(round) => { (language.pick("round ", "第 ")) (round) (language.pick(", %", " 轮 %")) }
                     } } }
+                    @if has_ratings { th.number scope="col" { (language.pick("rating", "等级分")) } }
                     th.number scope="col" { (language.pick("total", "总分")) }
                     th.number scope="col" { (language.pick("entries", "提交数")) }
                 } }
@@ -239,8 +282,13 @@ fn board(visit: &Visit, board: &Board, language: Language) -> Markup {
                                 None => (points(*one)),
                             } }
                         }
-                        @if board.round.is_some() {
+                        @if has_shares {
                             td.number { @if let Some(percent) = row.percent { (format!("{percent:.1}")) } }
+                        }
+                        @if has_ratings {
+                            td.number { @if let Some(rating) = row.rating {
+                                (format!("{:.0}", rating.elo)) span.quiet { (format!(" ± {:.0}", rating.error)) }
+                            } }
                         }
                         td.number { (row.total) }
                         td.number { (row.handed_in) }
@@ -413,7 +461,11 @@ pub(super) fn entry(
 ) -> Markup {
     let outcome = visit.standing.outcome(entry, visit.viewer);
     let fault = outcome.and_then(|outcome| outcome.fault);
-    let EntryDetails { log, games } = details;
+    let EntryDetails {
+        log,
+        findings,
+        games,
+    } = details;
     let cases: &[ExamCase] = match &visit.standing.rules.exam {
         ExamRules::Cases(cases) => cases,
         ExamRules::Groups { .. } | ExamRules::None {} => &[],
@@ -471,6 +523,19 @@ pub(super) fn entry(
                         } }
                     } } }
                 } }
+            }
+        }
+        @if !findings.is_empty() {
+            section {
+                h2 { (language.pick("Check", "检查")) }
+                @for found in findings {
+                    p.evidence { span lang="en" {
+                        strong { @match found.is_fault { true => "fault ", false => "warning " } (printable(&found.name)) }
+                        ": " (printable(&found.seen)) br;
+                        "expected: " (printable(&found.expected)) br;
+                        "fix: " (printable(&found.fix))
+                    } }
+                }
             }
         }
         @if !log.is_empty() {

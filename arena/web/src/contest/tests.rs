@@ -147,7 +147,12 @@ impl Contested {
         store.set_token(contest.id, 5, None, BY).await.unwrap();
         let outcome = |log: &str, games: Vec<PlayedGame>| {
             let log = log.to_owned();
-            (EntryOutcome::default(), EntryDetails { log, games })
+            let details = EntryDetails {
+                log,
+                games,
+                ..EntryDetails::default()
+            };
+            (EntryOutcome::default(), details)
         };
         // Ann before and after the board is frozen, Bea before.
         let first = outcome("ANN-LOG-1", vec![game(None, 3031)]);
@@ -657,6 +662,113 @@ async fn only_contestants_hand_in_and_nothing_of_others_is_read() {
         .await
         .unwrap();
     assert_eq!(entries.len(), 3);
+}
+
+/// An entry of a contestant that has been built and has started.
+async fn valid(store: &Store, contest: &Contest, contestant: u64) {
+    let new = NewEntry {
+        person: contestant + 2,
+        contestant,
+        part: 0,
+        file: "bot.zip",
+        bytes: b"x",
+        hash: "00",
+        received_unix_ms: 0,
+    };
+    let place = Place {
+        official: true,
+        counted: true,
+    };
+    let entry = store.hand_in(contest.id, &new, |_, _| Ok::<_, ()>(place));
+    let number = entry.await.unwrap().unwrap().number;
+    let taken = store
+        .take_entry(contest.id, number, 0)
+        .await
+        .unwrap()
+        .unwrap();
+    let nothing = serde_json::json!({});
+    let begun = store.begin_exam(contest.id, &taken, "packed:0", &nothing, &nothing, &[]);
+    assert!(begun.await.unwrap());
+    let taken = store.entry(contest.id, number).await.unwrap();
+    let ended = store.end_entry(contest.id, &taken, &nothing, None, Some(0));
+    assert!(ended.await.unwrap());
+}
+
+#[tokio::test]
+async fn contestants_challenge_each_other_and_nobody_else_does() {
+    let contested = Contested::new(Shown::Open).await;
+    let store = &contested.page.site.store;
+    let id = contested.contest.id;
+    let post = async |who: &Browser, path: &str| {
+        let (status, body) = contested.hand_in(who, path, Body::empty()).await;
+        (status.as_u16(), body)
+    };
+    let api = "/api/v1/contests/spring/challenges";
+    let (status, body) = post(&contested.ann, &format!("{api}?opponent=2")).await;
+    assert!(status == 422 && body.contains("no ladder"), "{body}");
+    let mut definition = contested.contest.definition.clone();
+    definition["league"] = serde_json::json!({
+        "deals": 2, "every": { "secs": 600, "nanos": 0 },
+        "ladder": { "games_a_day": null, "challenges_a_day": 3 },
+    });
+    store
+        .change_contest(id, &definition, "a ladder", BY)
+        .await
+        .unwrap();
+    let to = |opponent: &str| format!("{api}?opponent={opponent}");
+    for (who, expected) in [
+        (&contested.nobody, 404),
+        (&contested.guest, 403),
+        (&contested.organiser, 403),
+        (&contested.other, 404),
+        (&contested.revoked, 401),
+    ] {
+        assert_eq!(post(who, &to("1")).await.0, expected);
+        let page = contested
+            .page
+            .post(who, "/contest/spring/challenges", "opponent=1");
+        assert_eq!(page.await.status().as_u16(), expected);
+    }
+    let (status, body) = post(&contested.ann, &to("2")).await;
+    assert!(status == 422 && body.contains("no valid entry"), "{body}");
+    for contestant in [1, 2] {
+        valid(store, &contested.contest, contestant).await;
+    }
+    // They are known here a moment later.
+    contested.page.site.contests().unwrap().read_again(id).await;
+    for (opponent, why) in [
+        ("x", "expected the number"),
+        ("1", "another"),
+        ("9", "expected"),
+    ] {
+        let (status, body) = post(&contested.ann, &to(opponent)).await;
+        assert!(status == 422 && body.contains(why), "{body}");
+    }
+    assert_eq!(post(&contested.ann, &to("heron")).await.0, 201);
+    let (status, body) = post(&contested.ann, &to("2")).await;
+    assert!(status == 422 && body.contains("already"), "{body}");
+    // Both see it, and whose it is not does not.
+    for (who, seen) in [
+        (&contested.ann, true),
+        (&contested.bea, true),
+        (&contested.organiser, true),
+        (&contested.guest, false),
+    ] {
+        let (_, body) = contested.get(who, api).await;
+        assert_eq!(body.contains("\"opponent\":2"), seen, "{body}");
+    }
+    let (_, page) = contested.get(&contested.bea, "/contest/spring").await;
+    assert!(page.contains("otter</span> has challenged you"), "{page}");
+    let asked = contested
+        .page
+        .post(&contested.bea, "/contest/spring/challenges", "opponent=1");
+    assert_eq!(asked.await.status(), StatusCode::SEE_OTHER);
+    let open = store.open_challenges(id).await.unwrap();
+    let open: Vec<_> = open
+        .iter()
+        .map(|one| (one.contestant, one.opponent))
+        .collect();
+    assert_eq!(open, [(1, 2), (2, 1)]);
 }
 
 #[tokio::test]

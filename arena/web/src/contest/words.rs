@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use arena_contest::{ContestRules, Counts, ExamRules, Phase, Refusal, verdict_words};
+use arena_contest::{
+    ChallengeRefusal, ContestRules, Counts, ExamRules, Phase, Refusal, verdict_words,
+};
 use arena_events::exam::ExamVerdict;
 use arena_store::{EntryState, Role};
 use axum::http::StatusCode;
@@ -140,13 +142,53 @@ pub(super) fn rules(rules: &ContestRules, language: Language) -> Vec<String> {
     }
     if let Some(league) = &rules.league {
         let every = time(league.every, language);
-        tell(
-            format!(
-                "The newest valid entry of each contestant plays in a round of the league every \
-                 {every}."
+        match &league.ladder {
+            None => tell(
+                format!(
+                    "The newest valid entry of each contestant plays in a round of the league every \
+                     {every}."
+                ),
+                format!("每 {every} 进行一轮联赛，由每位选手最新的有效程序参加。"),
             ),
-            format!("每 {every} 进行一轮联赛，由每位选手最新的有效程序参加。"),
-        );
+            Some(ladder) => {
+                tell(
+                    format!(
+                        "The newest valid entries play on a ladder: every {every} those of near \
+                         ratings meet. A new version begins with the rating of the old one and a \
+                         wide error."
+                    ),
+                    format!(
+                        "最新的有效程序进行天梯赛：每 {every} 一轮，等级分相近者对局。新版本沿用旧版本的\
+                         等级分，误差重新放宽。"
+                    ),
+                );
+                if let Some(most) = ladder.games_a_day {
+                    tell(
+                        format!("Each plays at most {most} games on the ladder in a day."),
+                        format!("每人每天最多进行 {most} 局天梯赛。"),
+                    );
+                }
+                let challenges = ladder.challenges_a_day;
+                if challenges > 0 {
+                    tell(
+                        format!(
+                            "You may challenge others {challenges} times a day: you meet in the \
+                             next round in which both are free."
+                        ),
+                        format!("每天可以挑战他人 {challenges} 次：双方都空闲的下一轮对局。"),
+                    );
+                }
+            }
+        }
+        let quiet = league.quiet.iter().map(ToString::to_string);
+        let quiet: Vec<String> = quiet.collect();
+        if !quiet.is_empty() {
+            let (times, zone) = (quiet.join(", "), &rules.zone);
+            tell(
+                format!("No round begins at {times} ({zone})."),
+                format!("{times}（{zone}）不开始新的一轮。"),
+            );
+        }
     }
     if rules.r#final.is_some() {
         tell(
@@ -193,4 +235,19 @@ pub(super) fn refusal(refusal: &Refusal) -> PageError {
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
     PageError::Refused(status, Words::new(refusal.to_string(), chinese))
+}
+
+/// Why a challenge is not taken.
+pub(super) fn challenge_refusal(refusal: &ChallengeRefusal) -> PageError {
+    let chinese = match refusal {
+        ChallengeRefusal::NoLadder => "本竞赛没有天梯赛，不能挑战".to_owned(),
+        ChallengeRefusal::NotNow(_) => "只有竞赛进行中才能挑战".to_owned(),
+        ChallengeRefusal::Oneself => "不能挑战自己".to_owned(),
+        ChallengeRefusal::Nobody(number) => format!("没有可以对局的选手 {number}"),
+        ChallengeRefusal::NoEntry(number) => format!("选手 {number} 还没有有效的程序"),
+        ChallengeRefusal::Waits(number) => format!("下一轮已安排与选手 {number} 对局"),
+        ChallengeRefusal::NoneLeft(most) => format!("今天的 {most} 次挑战已用完"),
+    };
+    let words = Words::new(refusal.to_string(), chinese);
+    PageError::Refused(StatusCode::UNPROCESSABLE_ENTITY, words)
 }

@@ -1,6 +1,5 @@
 //! `arena check`: is this bot fit to enter?
 
-mod evidence;
 mod print;
 
 use std::{

@@ -7,6 +7,7 @@ use std::{
 
 use arena_check::{
     CATALOGUE, CheckObserver, CheckReport, Evidence, Finding, StageReport, fix_behind_adapter,
+    words::{name, seen, stage},
 };
 use arena_events::{
     Event,
@@ -25,7 +26,6 @@ use referee_games::game_name;
 use referee_sandbox::Walls;
 use referee_worker::Stop;
 
-use super::evidence::{name, seen, stage};
 use crate::report::{self, plural};
 
 /// Advice for a strategy that fails only where a game begins in the middle.

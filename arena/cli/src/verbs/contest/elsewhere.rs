@@ -136,6 +136,34 @@ impl ContestElsewhere {
         Ok(self.read(&answer))
     }
 
+    /// Asks for a match of the ladder. What the arena refuses is printed, and how that ends is the inner
+    /// error.
+    pub(super) async fn challenge(&self, opponent: &str) -> anyhow::Result<Result<(), End>> {
+        let path = format!(
+            "/api/v1/contests/{}/challenges?opponent={}",
+            part(&self.contest),
+            part(opponent)
+        );
+        let answer = match self.client.send(Method::POST, &path, Bytes::new()).await {
+            Err(error @ HttpError::NotConnected { .. }) => {
+                return usage(format!("--arena: {error}"));
+            }
+            answer => answer?,
+        };
+        if answer.status() == StatusCode::CREATED {
+            return Ok(Ok(()));
+        }
+        let refused = match self.read(&answer) {
+            Answer::Refused(refused) => refused,
+            Answer::Later(_, words) | Answer::Away(words) => Refused { words, json: None },
+            Answer::Entry(..) => Refused {
+                words: "it answered with an entry".to_owned(),
+                json: None,
+            },
+        };
+        refused.show(Format::Text).map(Err)
+    }
+
     /// Prints an entry.
     pub(super) async fn show(&self, number: u64, format: Format) -> anyhow::Result<End> {
         let answer = match self.entry(number).await {

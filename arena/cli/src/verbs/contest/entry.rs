@@ -92,7 +92,11 @@ pub(super) fn result(entry: &ContestEntry) -> String {
 /// All that is known of an entry, below its headline.
 pub(super) fn show_details(entry: &ContestEntry) -> anyhow::Result<()> {
     let ContestEntry {
-        fault, log, games, ..
+        fault,
+        log,
+        findings,
+        games,
+        ..
     } = entry;
     if let Some(Fault { words, .. }) = fault {
         report::line(&printable(words))?;
@@ -101,6 +105,20 @@ pub(super) fn show_details(entry: &ContestEntry) -> anyhow::Result<()> {
         report::heading("build")?;
         for line in log.lines() {
             report::line(&printable(line))?;
+        }
+    }
+    for found in findings {
+        let severity = match found.is_fault {
+            true => "fault",
+            false => "warning",
+        };
+        report::heading(&format!("check: {severity} {}", printable(&found.name)))?;
+        for (what, words) in [
+            ("seen", &found.seen),
+            ("expected", &found.expected),
+            ("fix", &found.fix),
+        ] {
+            report::line(&format!("{what}: {}", printable(words)))?;
         }
     }
     let first = games.iter().find_map(|game| game.foul.as_deref());

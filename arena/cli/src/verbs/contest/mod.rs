@@ -1,6 +1,7 @@
 //! `arena contest`: what an organiser does on the machine that has the store, and how those who take
 //! part hand in from a terminal.
 
+mod challenge;
 mod elsewhere;
 mod entry;
 mod submit;
@@ -25,7 +26,7 @@ use referee_bots::read_input_text;
 use referee_core::printable;
 use referee_net::Token;
 
-use self::{entry::OfEntry, submit::Submit};
+use self::{challenge::Challenge, entry::OfEntry, submit::Submit};
 use super::archives::who;
 use crate::{
     End,
@@ -62,6 +63,8 @@ pub(crate) enum Contest {
     Submit(Submit),
     /// One entry, here or of an arena elsewhere: its build, its games, its points
     Entry(OfEntry),
+    /// Meet another contestant in the next round of the ladder
+    Challenge(Challenge),
     /// Write what was handed in to a folder, as for a search for copies
     Sources(Sources),
     /// The scoreboard, with names and everything as it is now
@@ -308,6 +311,7 @@ impl Contest {
             Self::People(People::Forget(person)) => person.forget().await,
             Self::Submit(submit) => submit.run().await,
             Self::Entry(entry) => entry.show().await,
+            Self::Challenge(challenge) => challenge.run().await,
             Self::Sources(sources) => sources.run().await,
             Self::Board(board) => board.run().await,
             Self::Grades(named) => named.grades().await,
@@ -778,10 +782,16 @@ fn show_board(board: &Board) -> anyhow::Result<()> {
         0 => "points".to_owned(),
         part => format!("group {part}"),
     }));
-    match board.round {
-        Some(0) => header.push("final %".to_owned()),
-        Some(round) => header.push(format!("round {round} %")),
-        None => {}
+    let has_shares = board.rows.iter().any(|row| row.percent.is_some());
+    let has_ratings = board.rows.iter().any(|row| row.rating.is_some());
+    if has_shares {
+        header.push(match board.round {
+            Some(round) if round > 0 => format!("round {round} %"),
+            _ => "final %".to_owned(),
+        });
+    }
+    if has_ratings {
+        header.push("rating".to_owned());
     }
     header.extend(["total".to_owned(), "entries".to_owned()]);
     let rows = board.rows.iter().map(|row| {
@@ -791,9 +801,14 @@ fn show_board(board: &Board) -> anyhow::Result<()> {
             printable(&row.name),
         ];
         cells.extend(row.points.iter().map(number));
-        if board.round.is_some() {
+        if has_shares {
             let percent = row.percent.map(|percent| format!("{percent:.1}"));
             cells.push(percent.unwrap_or_default());
+        }
+        if has_ratings {
+            let rating = row.rating;
+            let rating = rating.map(|one| format!("{:.0} ± {:.0}", one.elo, one.error));
+            cells.push(rating.unwrap_or_default());
         }
         cells.extend([row.total.to_string(), row.handed_in.to_string()]);
         cells

@@ -1,21 +1,22 @@
-//! The words for what was seen of a bot, and for the figures of each stage.
+//! The words for what was seen of a bot, and for the figures of each stage, in English.
 
 use std::{collections::BTreeMap, time::Duration};
 
-use arena_check::{
-    AskedQuestion, Circumstance, Evidence, Finding, ObservedFoul, StageReport, UnknownServiceReply,
-};
 use arena_events::check::{CheckStage, ReadyAnswer, SkipCause, StageFigure};
+use arena_words::plural;
 use referee::Health;
 use referee_core::{Foul, Seat, shorten};
 
-use crate::report::plural;
+use crate::{
+    AskedQuestion, Circumstance, Evidence, Finding, ObservedFoul, StageReport, UnknownServiceReply,
+};
 
 /// Largest part of a bot's own name that is shown, in letters.
 const NAME: usize = 60;
 
 /// The observed behaviour, which is not the expected one; `say` puts a foul into words.
-pub(super) fn seen(finding: &Finding, say: fn(&Foul) -> String) -> String {
+#[must_use]
+pub fn seen(finding: &Finding, say: fn(&Foul) -> String) -> String {
     match &finding.evidence {
         Evidence::Foul(foul) => observed(foul, say),
         Evidence::ReadyAfter { took, limit } => {
@@ -123,8 +124,9 @@ fn observed(observed: &ObservedFoul, say: fn(&Foul) -> String) -> String {
     }
 }
 
-/// Findings of a stage, counted and measured.
-pub(super) fn stage(report: &StageReport, seats: u8) -> String {
+/// Findings of a stage, counted and measured, of a game with so many seats.
+#[must_use]
+pub fn stage(report: &StageReport, seats: u8) -> String {
     let outcome = &report.outcome;
     let figures = Figures(&outcome.figures);
     let names = outcome.findings.iter().map(|found| name(found.name));
@@ -324,7 +326,8 @@ impl Figures<'_> {
 }
 
 /// The name of a finding or a stage, as docs and events have it.
-pub(super) fn name(name: impl serde::Serialize) -> String {
+#[must_use]
+pub fn name(name: impl serde::Serialize) -> String {
     let name = serde_json::to_value(name).expect("a name is written as JSON");
     name.as_str().unwrap_or_default().to_owned()
 }
