@@ -31,6 +31,7 @@ mod places;
 mod plot;
 mod queue;
 mod records;
+mod sample;
 mod serve;
 mod site;
 mod standing;

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use axum::{extract::State, response::Response};
-use maud::html;
+use maud::{Markup, html};
 use referee_games::{GAMES, game_name};
 use referee_worker::lease::GameKey;
 use tokio::sync::Mutex;
@@ -16,6 +16,7 @@ use crate::{
     language::Language,
     layout::{self, part},
     pages::{self, live},
+    sample,
     site::{OfSite, Site},
 };
 
@@ -34,27 +35,39 @@ pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
         Err(error) => return error.page(&caller),
     };
     let body = html! {
-        h1 { (language.pick("Bots play, everybody may watch", "机器人对弈，人人可看")) }
-        (layout::block(&frame, "now"))
-        div.boards { @for at in 0..BOARDS { (layout::block(&frame, &format!("live-{at}"))) } }
+        h1 { (language.pick("Watch bots play, or play against them", "看机器人对局，或与它们对局")) }
+        p.lead { (language.pick(
+            "Programs play board and card games against each other here, and a referee counts. Watch a \
+             game move by move, see in a tournament which program is the strongest, or choose a game \
+             and play against one yourself.",
+            "程序在这里进行棋牌对局，由裁判计分。你可以逐步观看对局，在比赛中查看哪个程序最强，或者选一个\
+             游戏亲自与它对局。",
+        )) }
         section {
             h2 { (language.pick("Play against a bot", "与机器人对局")) }
-            ul.cards {
-                @for kind in &GAMES {
-                    li { a.card href=(format!("play?game={}", kind.info().name)) {
-                        strong { (kind.info().title_in(language)) }
-                        span {
-                            (kind.info().seats) " "
-                            (language.pick("players", "人"))
-                        }
-                    } }
-                }
-            }
+            (cards(None, language))
         }
+        (layout::block(&frame, "now"))
+        div.boards { @for at in 0..BOARDS { (layout::block(&frame, &format!("live-{at}"))) } }
         (layout::block(&frame, "newest"))
     };
     let title = language.pick("Now", "现在");
     layout::live_page(&caller, title, "events", &body)
+}
+
+/// The games to choose from, each with a picture. One may be chosen.
+pub(crate) fn cards(chosen: Option<&str>, language: Language) -> Markup {
+    html! {
+        ul.cards { @for kind in &GAMES {
+            @let info = kind.info();
+            @let is_chosen = chosen == Some(info.name);
+            li { a.card href=(format!("play?game={}", info.name)) aria-current=[is_chosen.then_some("true")] {
+                (sample::picture(*kind))
+                strong { (info.title_in(language)) }
+                span { (info.seats) " " (language.pick("players", "人")) }
+            } }
+        } }
+    }
 }
 
 pub(crate) async fn events(caller: Caller, State(site): OfSite) -> Response {

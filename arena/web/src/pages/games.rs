@@ -85,6 +85,16 @@ fn end(standing: &TournamentStanding, row: &GameRow, language: Language) -> Stri
     }
 }
 
+/// A result as people write it: of two players `1–0`, `½–½` or `0–1`, or `0–0` where both have lost; of
+/// four their places.
+fn result(places: &[u8]) -> String {
+    match places {
+        [1, 1] => "½–½".to_owned(),
+        [one, other] => format!("{}–{}", u8::from(*one == 1), u8::from(*other == 1)),
+        all => all.iter().map(u8::to_string).collect::<Vec<_>>().join("-"),
+    }
+}
+
 /// A list of games; without an address they lead nowhere.
 pub(crate) fn table(
     standing: &TournamentStanding,
@@ -92,12 +102,16 @@ pub(crate) fn table(
     at: Option<&str>,
     language: Language,
 ) -> Markup {
+    let is_of_two = games.iter().all(|row| row.places.len() == 2);
     html! {
             div.scrolls tabindex="0" role="region" aria-label=(language.pick("Games", "对局")) { table {
                 thead { tr {
                     th scope="col" { (language.pick("game", "对局")) }
                     th scope="col" { (language.pick("players by seat", "各座位玩家")) }
-                    th scope="col" { (language.pick("places", "名次")) }
+                    th scope="col" { @match is_of_two {
+                        true => (language.pick("result", "结果")),
+                        false => (language.pick("places", "名次")),
+                    } }
                     th scope="col" { (language.pick("end", "结束方式")) }
                     th.number scope="col" { (language.pick("moves", "步数")) }
                     th.number scope="col" { (language.pick("thought", "用时")) }
@@ -112,7 +126,7 @@ pub(crate) fn table(
                             }
                          }
                         td { (players(standing, row).join(" – ")) }
-                        td { (row.places.iter().map(u8::to_string).collect::<Vec<_>>().join("-")) }
+                        td { (result(&row.places)) }
                         td { (end(standing, row, language)) }
                         td.number { (row.plies) }
                         td.number { (time(row.thought_us.iter().sum())) }
@@ -120,5 +134,23 @@ pub(crate) fn table(
                     }
                 } }
             } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_of_two_is_written_as_people_write_it() {
+        for (places, expected) in [
+            (&[1, 2][..], "1–0"),
+            (&[2, 1], "0–1"),
+            (&[1, 1], "½–½"),
+            (&[2, 2], "0–0"),
+            (&[2, 1, 4, 3], "2-1-4-3"),
+        ] {
+            assert_eq!(result(places), expected);
+        }
     }
 }

@@ -6,11 +6,10 @@ use arena_draw::{Look, Picture, spoken};
 use arena_play::{NotTakenBack, Slip, setup_parts};
 use maud::{Markup, html};
 use referee_core::{GameKind, Seat};
-use referee_games::GAMES;
 use serde_json::Value;
 
 use super::{
-    People,
+    Opponent, People,
     kept::SeatedPlayer,
     table::{ActRefusal, ActReply, PeopleTable, SeatView, TableView},
 };
@@ -21,6 +20,7 @@ use crate::{
     frame::{Block, Frame},
     language::Language,
     layout,
+    pages::front,
 };
 
 /// With more legal moves than this they are not all buttons.
@@ -48,12 +48,7 @@ pub(super) fn lobby(
             }
         }
         nav aria-label=(language.pick("Games", "游戏")) {
-            ul.cards { @for kind in &GAMES {
-                @let is_chosen = chosen.is_some_and(|one| one.info().name == kind.info().name);
-                li { a.card href=(format!("play?game={}", kind.info().name)) aria-current=[is_chosen.then_some("true")] {
-                    strong { (kind.info().title_in(language)) }
-                } }
-            } }
+            (front::cards(chosen.map(|kind| kind.info().name), language))
         }
         @if let Some(kind) = chosen { (settings(people, kind, wrong, language)) }
     }
@@ -81,27 +76,22 @@ fn settings(
                     span { (language.pick("Against", "对手")) }
                     select name="against" {
                         @for one in people.context.opponents(info) {
-                            option value=(one.entry.spec) {
-                                @match one.strength {
-                                    Some((at, of)) => {
-                                        (one.entry.spec.trim_start_matches("house:"))
-                                        " · " (language.pick("strength", "强度")) " " (at) "/" (of)
-                                    }
-                                    None => (one.entry.name),
-                                }
-                            }
+                            option value=(one.entry.spec) { (opponent(one, language)) }
                         }
                         option value="people" { (language.pick("people at this screen", "同一屏幕上的人")) }
                         option value="invite" { (language.pick("people whom you send a link", "通过链接邀请的人")) }
                     }
                 }
                 label {
-                    span { (language.pick("Your seat", "你的座位")) }
+                    span { (language.pick("You play", "你的座位")) }
                     select name="seat" {
                         @for seat in 0..info.seats {
-                            option value=(seat) { (seat) @if seat == 0 && info.seats == 2 { (language.pick(" (begins)", "（先手）")) } }
+                            option value=(seat) { (words_of_seat(seat, info.seats, language)) }
                         }
-                        option value="random" { (language.pick("random", "随机")) }
+                        option value="random" { @match info.seats {
+                            2 => (language.pick("either, by chance", "先后手随机")),
+                            _ => (language.pick("any seat, by chance", "座位随机")),
+                        } }
                     }
                 }
                 label {
@@ -135,6 +125,68 @@ fn settings(
                 button type="submit" { (language.pick("Begin", "开始")) }
             }
         }
+    }
+}
+
+/// An opponent in words: the name of a bot, how far it thinks, and how strong it is among the others.
+fn opponent(one: &Opponent, language: Language) -> String {
+    let Some((at, of)) = one.strength else {
+        return one.entry.name.clone();
+    };
+    let spec = one.entry.spec.trim_start_matches("house:");
+    let (name, options) = spec.split_once('?').unwrap_or((spec, ""));
+    let mut letters = name.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    let name: String = first.into_iter().chain(letters).collect();
+    let chosen: Vec<String> = options
+        .split('&')
+        .filter_map(|option| option.split_once('='))
+        .map(|(key, value)| match key {
+            "time" => value.to_owned(),
+            _ => format!("{} {value}", words_of_option(key, language)),
+        })
+        .collect();
+    let chosen = match chosen.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", chosen.join(", ")),
+    };
+    let comma = language.pick(", ", "，");
+    format!(
+        "{name}{chosen}{comma}{}",
+        words_of_strength(at, of, language)
+    )
+}
+
+/// What an option of a built-in bot is called.
+fn words_of_option(key: &str, language: Language) -> &str {
+    match key {
+        "level" => language.pick("level", "级别"),
+        "plies" => language.pick("moves ahead:", "预算步数："),
+        other => other,
+    }
+}
+
+/// How strong somebody is who is at this place of so many, from 1 for the weakest.
+fn words_of_strength(at: usize, of: usize, language: Language) -> &'static str {
+    match (at, of) {
+        (at, of) if at >= of => language.pick("the strongest", "最强"),
+        (1, _) => language.pick("for a first game", "适合初学"),
+        (at, of) if 4 * at > 3 * of => language.pick("very strong", "很强"),
+        (at, of) if 2 * at > of => language.pick("strong", "较强"),
+        _ => language.pick("easy", "较弱"),
+    }
+}
+
+/// A seat in words.
+fn words_of_seat(seat: u8, seats: u8, language: Language) -> String {
+    match (seat, seats) {
+        (0, 2) => language.pick("first", "先手").to_owned(),
+        (_, 2) => language.pick("second", "后手").to_owned(),
+        (0, _) => language.pick("first", "第一位").to_owned(),
+        (1, _) => language.pick("second", "第二位").to_owned(),
+        (2, _) => language.pick("third", "第三位").to_owned(),
+        (3, _) => language.pick("fourth", "第四位").to_owned(),
+        (seat, _) => (seat + 1).to_string(),
     }
 }
 
