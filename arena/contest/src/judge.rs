@@ -647,11 +647,16 @@ impl OneBuild {
             () = self.stop.cancelled() => return None,
         };
         let found = found.unwrap_or_else(|_| Err(format!("it took over {LONGEST_CHECK:?}")));
-        Some(found.unwrap_or_else(|why| {
+        let found = found.unwrap_or_else(|why| {
             let contest = &self.contest.name;
             tracing::warn!(contest, entry = entry.number, why, "could not be checked");
             Vec::new()
-        }))
+        });
+        let told = found.into_iter().map(|found| EntryFinding {
+            seen: without_places(&found.seen),
+            ..found
+        });
+        Some(told.collect())
     }
 
     async fn fail(&self, entry: &Entry, fault: Fault, log: String) -> Result<(), ContestError> {

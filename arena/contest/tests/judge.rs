@@ -13,11 +13,12 @@ use std::{
 };
 
 use arena_contest::{
-    BuildFailure, BuildJob, BuildSources, BuiltEntry, ChallengeRefusal, ContestRules, Fault, Judge,
-    Standing, Viewer, hand_in,
+    BuildFailure, BuildJob, BuildSources, BuiltEntry, ChallengeRefusal, CheckJob, Checking,
+    ContestRules, EntryFinding, Fault, Judge, Standing, Viewer, hand_in,
 };
 use arena_store::{
-    By, ContestRun, ContestRunKind, EntryState, NewPerson, Role, Store, TournamentState,
+    By, ContestRun, ContestRunKind, DetailsOf, Entry, EntryState, NewPerson, Role, Store,
+    TournamentState,
 };
 use arena_tournament::{WallClock, unix_ms};
 use parking_lot::Mutex;
@@ -64,7 +65,8 @@ impl Hall {
         });
         assert_eq!(unix_ms(clock.now()), rules.opens_unix_ms);
         let judge = Judge::new(store.clone(), build, PathBuf::from("/"), clock)
-            .waiting(Duration::from_millis(10));
+            .waiting(Duration::from_millis(10))
+            .checking(Arc::new(checked));
         let stop = CancellationToken::new();
         let until = stop.clone();
         let judging = tokio::spawn(async move { judge.run(&until).await });
@@ -135,6 +137,23 @@ fn built(job: &BuildJob) -> BuiltEntry {
         spec: format!("packed:{}", job.file),
         log: "it was easy".to_owned(),
     }
+}
+
+/// A check that finds something in each bot but Cy's, whose check can't be made.
+fn checked(job: CheckJob) -> Checking {
+    Box::pin(async move {
+        if job.spec.contains("3.py") {
+            return Err("the machine is at fault".to_owned());
+        }
+        assert_eq!((&*job.game, job.packed), ("connect_four", vec![1]));
+        Ok(vec![EntryFinding {
+            name: "slow-answer".to_owned(),
+            is_fault: false,
+            seen: format!("{} in /var/cache/arena/{}/files/1.py", job.name, job.hash),
+            expected: "answers in time".to_owned(),
+            fix: "think for less".to_owned(),
+        }])
+    })
 }
 
 fn all_are_built() -> Arc<BuildSources> {
@@ -419,6 +438,32 @@ async fn a_ladder_goes_on_from_round_to_round_with_challenges_and_quiet_hours() 
     let meetings = hall.standing().await.meetings;
     let parts: Vec<u32> = meetings.iter().map(|run| run.part).collect();
     assert_eq!(parts, [2, 3]);
+    hall.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_check_finds_is_told_with_the_entry_and_keeps_nobody_out() {
+    let hall = Hall::new("", all_are_built()).await;
+    for person in [1, 3] {
+        hall.submit(person).await;
+    }
+    let both = |standing: &Standing, _: &[ContestRun]| {
+        let plays = |one: &&Entry| one.state == EntryState::Playing;
+        standing.entries.iter().filter(plays).count() == 2
+    };
+    hall.until(both).await;
+    hall.end_runs().await;
+    let judged = |standing: &Standing, _: &[ContestRun]| {
+        standing.entries.iter().all(|one| one.state.is_final())
+    };
+    let standing = hall.until(judged).await;
+    let told = standing.details(&hall.store, DetailsOf::All, Viewer::Contestant(1));
+    let told = told.await.unwrap();
+    // Where it lies on the machine is nobody's business.
+    assert_eq!(told[&1].findings[0].seen, "entry-1 in 1.py");
+    assert!(!told.contains_key(&2));
+    let all = standing.details(&hall.store, DetailsOf::All, Viewer::Organiser);
+    assert!(all.await.unwrap()[&2].findings.is_empty());
     hall.close().await;
 }
 
