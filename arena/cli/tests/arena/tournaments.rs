@@ -1808,7 +1808,7 @@ fn tournaments_that_files_of_a_folder_declare_are_queued_once() {
     declare("spring.toml", 2);
     fs::write(folder.join("wrong.toml"), "game = \"chess\"").unwrap();
     fs::write(folder.join("notes.txt"), "no tournament").unwrap();
-    let refused_line = "serve --open --tournaments nowhere";
+    let refused_line = "serve --open --listen 127.0.0.1:0 --tournaments nowhere";
     let output = site.command(refused_line).output().unwrap();
     refused(&output, "expected a folder with files of tournaments");
     let arena = site.serve("--open --concurrency 2 --tournaments declared");
