@@ -4,11 +4,9 @@ use std::sync::OnceLock;
 
 use arena_draw::{Look, Picture};
 use maud::{Markup, PreEscaped, html};
-use referee_core::{GameKind, Scene, Seed, TableStep};
+use referee_core::{GameKind, Scene, Seed, TableStep, Words};
 use referee_games::GAMES;
 use serde_json::Value;
-
-use crate::language::Language;
 
 /// So many questions are answered before the picture is made: enough for it to look like a game.
 const QUESTIONS: usize = 22;
@@ -32,13 +30,18 @@ pub(crate) fn picture(kind: &'static dyn GameKind) -> Markup {
 
 fn drawn(kind: &dyn GameKind, number: usize) -> String {
     let mut scene = position(kind);
+    // At this size nobody reads words.
     scene.captions.clear();
+    scene.areas.retain(|area| !area.cells.is_empty());
+    for area in &mut scene.areas {
+        area.label = Words::new("", "");
+    }
     let prefix = format!("g{number}-");
     let look = Look {
         id_prefix: &prefix,
         ..Look::default()
     };
-    Picture::of(&scene, &look).svg(kind.info().title_in(Language::En))
+    Picture::of(&scene, &look).svg("")
 }
 
 /// A position of a game that nobody has played: each move is one of the legal ones.
