@@ -31,18 +31,6 @@
 
   const say = (text) => { setText("said", text); };
 
-  // Puts a part of a picture in the place of another. One that shows something else than before comes
-  // with a short motion, where people want motion.
-  const drawn = (part) => part?.querySelector(":scope > :not(title, .spot)")?.outerHTML;
-  function exchange(part, html, find) {
-    const before = drawn(part);
-    part.outerHTML = html;
-    const now = find();
-    const after = drawn(now);
-    if (after && after !== before) now.classList.add("moved");
-    return now;
-  }
-
   function apply(changes) {
     for (const [id, html] of Object.entries(changes.inner || {})) {
       const at = byId(id);
@@ -62,8 +50,8 @@
       const at = byId(id);
       if (!at) continue;
       const hadFocus = at.contains(document.activeElement);
-      const now = exchange(at, html, () => byId(id));
-      if (hadFocus && now && now.focus) now.focus();
+      at.outerHTML = html;
+      if (hadFocus) { const now = byId(id); if (now && now.focus) now.focus(); }
     }
     if (changes.said) say(changes.said);
     const moves = byId("moves");
@@ -334,7 +322,7 @@
     svg.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
     if (same) {
       frame.parts.forEach((part, at) => {
-        if (part !== shown[at]) exchange(svg.children[at], frames.parts[part], () => svg.children[at]);
+        if (part !== shown[at]) svg.children[at].outerHTML = frames.parts[part];
       });
     } else {
       svg.innerHTML = frame.parts.map((part) => frames.parts[part]).join("");
