@@ -395,11 +395,13 @@ impl ContestFile {
                     LeagueShape::Ladder => Duration::from_mins(10),
                 };
                 let quiet = league.quiet.iter().map(|text| QuietHours::parse(text));
+                let deals = deals("league.deals", league.deals, 2)?;
+                let seats = find_game(&game)?.info().seats;
                 Some(LeagueRules {
-                    deals: deals("league.deals", league.deals, 2)?,
+                    deals,
                     every: time("league.every", league.every.as_deref(), usual)?,
                     quiet: quiet.collect::<Result<_, _>>()?,
-                    ladder: league.ladder(find_game(&game)?.info().seats)?,
+                    ladder: league.ladder(games_of_each(deals, seats))?,
                 })
             }
         };
@@ -436,9 +438,14 @@ impl ContestFile {
     }
 }
 
+/// The games of each who plays so many deals of a game with so many seats in all of them.
+pub(crate) fn games_of_each(deals: u64, seats: u8) -> u64 {
+    deals * u64::from(seats)
+}
+
 impl LeagueTable {
-    /// The rules of a ladder of a game with so many seats.
-    fn ladder(&self, seats: u8) -> Result<Option<LadderRules>, ContestError> {
+    /// The rules of a ladder in whose rounds each plays so many games.
+    fn ladder(&self, of_round: u64) -> Result<Option<LadderRules>, ContestError> {
         if self.shape == LeagueShape::RoundRobin {
             let of_ladders = [
                 ("games_a_day", self.games_a_day.is_some()),
@@ -449,7 +456,6 @@ impl LeagueTable {
                 None => Ok(None),
             };
         }
-        let of_round = self.deals.unwrap_or(2) * u64::from(seats);
         if self
             .games_a_day
             .is_some_and(|most| u64::from(most) < of_round)

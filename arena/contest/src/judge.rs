@@ -31,7 +31,7 @@ use crate::{
     ContestError, ContestRules, EntryDetails, EntryFinding, EntryOutcome, EntryShare, ExamPart,
     Fault, Phase, PlayedGame,
     exam::{self, Meeting, exam_points, exam_verdict, verdict_words},
-    file::ExamRules,
+    file::{ExamRules, games_of_each},
     ladder::{LadderState, LadderTurn, Pairing, Player},
     outcome::{MeetingResult, kept},
 };
@@ -393,15 +393,16 @@ impl Judge {
         Ok((entrants, games))
     }
 
-    /// Counts a round of the league or a final that is over: the share of the points of each entry, or
-    /// what is known of a ladder after it. `before` is what was known before.
+    /// Counts one of these, a round of the league or a final, that is over: the share of the points of
+    /// each entry, or what is known of a ladder after it.
     async fn count_meeting(
         &self,
         contest: &Contest,
         rules: &ContestRules,
-        run: &ContestRun,
-        before: LadderState,
-    ) -> Result<MeetingResult, ContestError> {
+        runs: &[ContestRun],
+        at: usize,
+    ) -> Result<serde_json::Value, ContestError> {
+        let run = &runs[at];
         let tournament = self.store.tournament(&run.name).await?;
         let entrants = tournament.map_or_else(Vec::new, |tournament| tournament.entrants);
         let result = match run.kind == ContestRunKind::League && rules.ladder().is_some() {
@@ -419,7 +420,7 @@ impl Judge {
                 });
                 let players: Vec<Player> = players.collect();
                 let groups = self.store.scores(run.tournament, None, GROUPS).await?;
-                let mut state = before;
+                let mut state = LadderState::after(&runs[..at]);
                 state.add(&players, &rules.day(run.created_unix_ms), &groups);
                 MeetingResult::Ladder(state)
             }
@@ -437,9 +438,8 @@ impl Judge {
                 MeetingResult::Shares(shares.collect())
             }
         };
-        self.store
-            .set_run_result(run.tournament, &kept(&result))
-            .await?;
+        let result = kept(&result);
+        self.store.set_run_result(run.tournament, &result).await?;
         Ok(result)
     }
 
@@ -454,20 +454,12 @@ impl Judge {
             return Ok(());
         }
         let now = self.clock.unix_ms();
-        let runs = self.store.meetings(contest.id, None).await?;
-        // What is known of a ladder. At most the last round is not counted.
-        let mut state = LadderState::default();
-        for run in &runs {
-            let result = match &run.result {
-                Some(result) => serde_json::from_value(result.clone()).ok(),
-                None if run.state.is_final() => {
-                    let before = state.clone();
-                    Some(self.count_meeting(contest, rules, run, before).await?)
-                }
-                None => None,
-            };
-            if let Some(MeetingResult::Ladder(after)) = result {
-                state = after;
+        let mut runs = self.store.meetings(contest.id, None).await?;
+        let is_uncounted = |run: &ContestRun| run.state.is_final() && run.result.is_none();
+        for at in 0..runs.len() {
+            if is_uncounted(&runs[at]) {
+                let result = self.count_meeting(contest, rules, &runs, at).await?;
+                runs[at].result = Some(result);
             }
         }
         let of_kind = |kind| runs.iter().filter(move |run| run.kind == kind);
@@ -512,14 +504,14 @@ impl Judge {
                 let seats = find_game(&rules.game)?.info().seats;
                 let chance = *contest.root.seed("ladder", round.into()).bytes();
                 let next = LadderTurn {
-                    league,
-                    ladder,
+                    games: games_of_each(league.deals, seats),
+                    games_a_day: ladder.games_a_day,
                     seats,
                     round,
                     day: &rules.day(now),
                     chance,
                 };
-                state.pair(next, players, &challenges)
+                LadderState::after(&runs).pair(next, players, &challenges)
             }
             _ => (players.len() > 1).then_some(Pairing {
                 players,
@@ -738,8 +730,8 @@ pub(crate) fn ahead(entries: &[Entry]) -> BTreeMap<u64, usize> {
     places.collect()
 }
 
-/// Those who play in a round of the league or in the final: of
-/// every contestant who is not out the newest official entry that was judged.
+/// Those who play in a round of the league or in the final: of every contestant who is not out the
+/// newest official entry that was judged.
 pub(crate) fn in_meeting(contestants: &[Contestant], entries: &[Entry]) -> Vec<Player> {
     let mut newest: BTreeMap<u64, Player> = BTreeMap::new();
     for entry in entries {

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use arena_ladder::{Entrant, LadderEntrant, LadderRound, online::Online};
-use arena_store::{Challenge, ScoredGroup};
+use arena_store::{Challenge, ContestRun, ScoredGroup};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::file::{LadderRules, LeagueRules};
+use crate::outcome::MeetingResult;
 
 /// A contestant's place on the ladder after a round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,8 +87,10 @@ pub(crate) struct Player {
 /// What the pairing of a round depends on beside what is known of everybody.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LadderTurn<'a> {
-    pub(crate) league: &'a LeagueRules,
-    pub(crate) ladder: &'a LadderRules,
+    /// The games of each contestant in the round, and the most in a day.
+    pub(crate) games: u64,
+    /// See `games`.
+    pub(crate) games_a_day: Option<u32>,
     /// Number of seats of the game.
     pub(crate) seats: u8,
     /// The number of the round.
@@ -111,6 +113,18 @@ pub(crate) struct Pairing {
 }
 
 impl LadderState {
+    /// What is known after these, the last rounds of a league in their order.
+    pub(crate) fn after(runs: &[ContestRun]) -> Self {
+        let known =
+            runs.iter()
+                .rev()
+                .find_map(|run| match serde_json::from_value(run.result.clone()?) {
+                    Ok(MeetingResult::Ladder(state)) => Some(state),
+                    _ => None,
+                });
+        known.unwrap_or_default()
+    }
+
     /// The next round between these. None where fewer than two may play now.
     pub(crate) fn pair(
         &self,
@@ -119,21 +133,20 @@ impl LadderState {
         challenges: &[Challenge],
     ) -> Option<Pairing> {
         let LadderTurn {
-            league,
-            ladder,
+            games,
+            games_a_day,
             seats,
             round,
             day,
             chance,
         } = turn;
-        let of_round = league.deals * u64::from(seats);
         let has_games_left = |player: &Player| {
             let row = self.rows.get(&player.contestant);
             let played = row
                 .filter(|row| row.day == day)
                 .map_or(0, |row| row.games_that_day);
-            let most = ladder.games_a_day.map_or(u64::MAX, u64::from);
-            played.saturating_add(of_round) <= most
+            let most = games_a_day.map_or(u64::MAX, u64::from);
+            played.saturating_add(games) <= most
         };
         let players: Vec<Player> = players.into_iter().filter(has_games_left).collect();
         let numbers: BTreeMap<u64, Entrant> = (0..)
@@ -278,18 +291,6 @@ mod tests {
 
     use super::*;
 
-    fn league(games_a_day: Option<u32>) -> LeagueRules {
-        LeagueRules {
-            deals: 2,
-            every: std::time::Duration::from_mins(10),
-            quiet: Vec::new(),
-            ladder: Some(LadderRules {
-                games_a_day,
-                challenges_a_day: 3,
-            }),
-        }
-    }
-
     fn player(contestant: u64, entry: u64) -> Player {
         Player {
             contestant,
@@ -316,14 +317,13 @@ mod tests {
 
     fn pair(
         state: &LadderState,
-        league: &LeagueRules,
+        games_a_day: Option<u32>,
         players: Vec<Player>,
         challenges: &[Challenge],
     ) -> Option<Pairing> {
-        let ladder = league.ladder.as_ref().unwrap();
         let turn = LadderTurn {
-            league,
-            ladder,
+            games: 4,
+            games_a_day,
             seats: 2,
             round: 1,
             day: "2027-03-01",
@@ -377,7 +377,7 @@ mod tests {
         };
         // 5 meets 2, so that 1 can't meet 5 in the same round; nobody has number 8.
         let asked = [challenge(1, 5, 2), challenge(2, 1, 5), challenge(3, 4, 8)];
-        let paired = pair(&state, &league(None), players(), &asked).unwrap();
+        let paired = pair(&state, None, players(), &asked).unwrap();
         assert_eq!(paired.challenges, [1]);
         assert_eq!(paired.tables.len(), 3);
         assert_eq!(paired.tables[0], [4, 1].map(Entrant::new));
@@ -390,14 +390,14 @@ mod tests {
     fn who_has_played_enough_today_waits_for_tomorrow() {
         let mut state = LadderState::default();
         state.add(&players(), "2027-03-01", &[won(0, [0, 1])]);
-        let league = league(Some(5));
-        let paired = pair(&state, &league, players(), &[]).unwrap();
+        let most = Some(5);
+        let paired = pair(&state, most, players(), &[]).unwrap();
         let contestants = paired.players.iter().map(|player| player.contestant);
         assert!(contestants.eq([3, 4, 5, 6]));
         // Yesterday's games are of no account.
         state.add(&players(), "2027-02-28", &[won(0, [0, 1])]);
-        let paired = pair(&state, &league, players(), &[]).unwrap();
+        let paired = pair(&state, most, players(), &[]).unwrap();
         assert_eq!(paired.players.len(), 6);
-        assert!(pair(&state, &league, vec![player(1, 1)], &[]).is_none());
+        assert!(pair(&state, most, vec![player(1, 1)], &[]).is_none());
     }
 }

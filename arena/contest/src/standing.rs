@@ -99,7 +99,10 @@ impl Standing {
             entries: store.entries(contest.id).await?,
             trials: store.trials(contest.id).await?,
             meetings: store.meetings(contest.id, rules.freezes_unix_ms).await?,
-            challenges: store.open_challenges(contest.id).await?,
+            challenges: match rules.ladder() {
+                Some(_) => store.open_challenges(contest.id).await?,
+                None => Vec::new(),
+            },
             phase: rules.phase(now_unix_ms, contest.published_unix_ms.is_some()),
             rules,
             contest,
@@ -155,8 +158,7 @@ impl Standing {
         }
     }
 
-    /// Asks for a match of a contestant against another in the next round of the ladder. Gives the
-    /// challenge's number.
+    /// Asks for a match of a contestant against another in the next round of the ladder.
     ///
     /// # Errors
     ///
@@ -167,7 +169,7 @@ impl Standing {
         contestant: u64,
         opponent: u64,
         now_unix_ms: i64,
-    ) -> Result<Result<u64, ChallengeRefusal>, ContestError> {
+    ) -> Result<Result<Challenge, ChallengeRefusal>, ContestError> {
         let ladder = match self.may_challenge(contestant, opponent) {
             Ok(ladder) => ladder,
             Err(refused) => return Ok(Err(refused)),

@@ -17,8 +17,8 @@ use arena_contest::{
     ContestRules, EntryFinding, Fault, Judge, Standing, Viewer, hand_in,
 };
 use arena_store::{
-    By, ContestRun, ContestRunKind, DetailsOf, Entry, EntryState, NewPerson, Role, Store,
-    TournamentState,
+    By, Challenge, ContestRun, ContestRunKind, DetailsOf, Entry, EntryState, NewPerson, Role,
+    Store, TournamentState,
 };
 use arena_tournament::{WallClock, unix_ms};
 use parking_lot::Mutex;
@@ -318,7 +318,7 @@ async fn a_ladder_goes_on_from_round_to_round_with_challenges_and_quiet_hours() 
     let ladder = "[exam]\ngroups = 0\n[league]\nshape = \"ladder\"\nevery = \"1h\"\n\
         challenges_a_day = 1\nquiet = [\"02:00-05:00\"]\n";
     let hall = Hall::new(ladder, all_are_built()).await;
-    let refused = |asked: Result<u64, ChallengeRefusal>| asked.unwrap_err().to_string();
+    let refused = |asked: Result<Challenge, ChallengeRefusal>| asked.unwrap_err().to_string();
     let challenge = async |one, other| {
         let standing = hall.standing().await;
         let now = *hall.now.lock();

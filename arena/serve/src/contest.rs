@@ -17,10 +17,7 @@ use arena_events::check::{CheckStage, FindingSeverity};
 use arena_store::Store;
 use arena_terminal::{beside::ServeArgs, report};
 use arena_tournament::{WallClock, find_game};
-use referee_bots::{
-    BotOptions, Entry, LaunchContext, Schemes,
-    archive::{ArchiveCache, ArchiveHash},
-};
+use referee_bots::{BotOptions, Entry, LaunchContext, Schemes, archive::ArchiveHash};
 use referee_cli::{bots::schemes, usage};
 use referee_core::Limits;
 use referee_sandbox::Sandbox;
@@ -82,7 +79,6 @@ impl Drop for EndsWhenDropped {
 /// Checks bots that were built, as `arena check --quick` does.
 struct Checker {
     context: LaunchContext,
-    archives: Arc<ArchiveCache>,
     schemes: Schemes,
     /// Of what the bot prints that is checked. One is checked at a time.
     logs: TempDir,
@@ -92,11 +88,9 @@ impl Checker {
     fn new(args: &ServeArgs) -> anyhow::Result<Self> {
         let logs = tempfile::tempdir()
             .context("could not make a folder among the temporary files (TMPDIR)")?;
-        let archives = Arc::new(args.cache.open()?);
         let folder = logs.path().to_owned();
         Ok(Self {
             context: launch_context(args, None, folder)?,
-            archives,
             schemes: schemes()?,
             logs,
         })
@@ -105,7 +99,11 @@ impl Checker {
     async fn check(&self, job: CheckJob, stop: &Stop) -> anyhow::Result<Vec<EntryFinding>> {
         let hash: ArchiveHash = job.hash.parse()?;
         // It is in use as long as the bot plays.
-        let _archive = self.archives.insert(&hash, &job.packed)?;
+        let archives = self
+            .context
+            .archives()
+            .context("there is no cache of archives")?;
+        let _archive = archives.insert(&hash, &job.packed)?;
         let entry = Entry::read(&format!("{}={}", job.name, job.spec), &self.schemes)?;
         let limits = Limits {
             per_move: job.per_move,

@@ -26,7 +26,7 @@ pub struct Challenge {
 
 impl Store {
     /// Adds a challenge, if `decide` says so, which is told all that the same contestant has asked for
-    /// before. Nobody else changes this contest meanwhile. Gives the challenge's number.
+    /// before. Nobody else changes this contest meanwhile.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Store {
         opponent: u64,
         at_unix_ms: i64,
         decide: impl FnOnce(&[Challenge]) -> Result<(), R> + Send,
-    ) -> Result<Result<u64, R>, StoreError> {
+    ) -> Result<Result<Challenge, R>, StoreError> {
         let mut change = self.writing().await?;
         self.lock_contest(&mut change, id).await?;
         let before = sqlx::query(
@@ -56,7 +56,7 @@ impl Store {
         let row = sqlx::query(
             "INSERT INTO contest_challenges (contest, number, contestant, opponent, at_ms)
              SELECT $1, COALESCE(MAX(number), 0) + 1, $2, $3, $4 FROM contest_challenges
-             WHERE contest = $5 RETURNING number",
+             WHERE contest = $5 RETURNING *",
         )
         .bind(id.0)
         .bind(signed(contestant)?)
@@ -65,7 +65,7 @@ impl Store {
         .bind(id.0)
         .fetch_one(&mut *change)
         .await?;
-        let added = number(&row, "number")?;
+        let added = read(&row)?;
         change.commit().await?;
         Ok(Ok(added))
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arena_contest::{Board, ContestEntry, Phase, Viewer};
+use arena_store::Challenge;
 use axum::{
     Json, Router,
     body::Bytes,
@@ -68,6 +69,16 @@ struct ContestChallenge {
     contestant: u64,
     /// The number of the contestant whom it is to meet.
     opponent: u64,
+}
+
+impl ContestChallenge {
+    const fn of(challenge: &Challenge) -> Self {
+        Self {
+            challenge: challenge.number,
+            contestant: challenge.contestant,
+            opponent: challenge.opponent,
+        }
+    }
 }
 
 pub(crate) static ENDPOINTS: &[Endpoint] = &[
@@ -299,12 +310,7 @@ async fn challenges(
     let seen = all.filter(|one| {
         visit.viewer == Viewer::Organiser || own(one.contestant) || own(one.opponent)
     });
-    let told = seen.map(|one| ContestChallenge {
-        challenge: one.number,
-        contestant: one.contestant,
-        opponent: one.opponent,
-    });
-    Ok(Json(told.collect()))
+    Ok(Json(seen.map(ContestChallenge::of).collect()))
 }
 
 #[derive(Deserialize)]
@@ -321,13 +327,8 @@ async fn challenge(
 ) -> Result<Response, PageError> {
     let visit = visitor.visit(&site, &name).await?;
     visitor.logged_in()?;
-    let contestant = visit.contestant()?.contestant.unwrap_or_default();
-    let (challenge, opponent) = ask_for_match(&site, &visit, &asked.opponent).await?;
-    let told = ContestChallenge {
-        challenge,
-        contestant,
-        opponent,
-    };
+    let added = ask_for_match(&site, &visit, &asked.opponent).await?;
+    let told = ContestChallenge::of(&added);
     Ok((StatusCode::CREATED, Json(told)).into_response())
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use arena_contest::{Viewer, hand_in};
-use arena_store::Entry;
+use arena_store::{Challenge, Entry};
 use axum::{
     Form, Json, Router,
     body::Bytes,
@@ -162,14 +162,12 @@ async fn challenge(
     }
 }
 
-/// Lets a contestant meet another in the next round of the ladder. Gives the challenge's number and the
-/// opponent's.
+/// Lets a contestant meet another in the next round of the ladder.
 pub(super) async fn ask_for_match(
     site: &Site,
     visit: &Visit,
     opponent: &str,
-) -> Result<(u64, u64), PageError> {
-    visit.contestant()?;
+) -> Result<Challenge, PageError> {
     let Viewer::Contestant(own) = visit.viewer else {
         return Err(PageError::Forbidden(
             "only contestants challenge".to_owned(),
@@ -180,11 +178,11 @@ pub(super) async fn ask_for_match(
     let contests = site.contests()?;
     let now = contests.clock.unix_ms();
     let asked = visit.standing.challenge(&site.store, own, opponent, now);
-    let number = asked
+    let asked = asked
         .await?
         .map_err(|refused| words::challenge_refusal(&refused))?;
     contests.read_again(visit.standing.contest.id).await;
-    Ok((number, opponent))
+    Ok(asked)
 }
 
 /// The board as a file that needs no server.

@@ -119,14 +119,8 @@ impl ContestElsewhere {
         let group = group.map_or_else(String::new, |group| format!("&group={group}"));
         let path = format!("{}?file={}{group}", self.entries(), part(&upload.file));
         let body = Bytes::from(upload.bytes.clone());
-        let answer = self.client.send(Method::POST, &path, body).await;
-        let answer = match answer {
-            Err(error @ HttpError::NotConnected { .. }) => {
-                return usage(format!("--arena: {error}"));
-            }
-            answer => answer.with_context(|| self.not_known()),
-        };
-        Ok(self.read(&answer?))
+        let answer = reached(self.client.send(Method::POST, &path, body).await)?;
+        Ok(self.read(&answer.with_context(|| self.not_known())?))
     }
 
     /// Asks for an entry, once.
@@ -144,40 +138,23 @@ impl ContestElsewhere {
             part(&self.contest),
             part(opponent)
         );
-        let answer = match self.client.send(Method::POST, &path, Bytes::new()).await {
-            Err(error @ HttpError::NotConnected { .. }) => {
-                return usage(format!("--arena: {error}"));
-            }
-            answer => answer?,
-        };
+        let answer = reached(self.client.send(Method::POST, &path, Bytes::new()).await)??;
         if answer.status() == StatusCode::CREATED {
             return Ok(Ok(()));
         }
-        let refused = match self.read(&answer) {
-            Answer::Refused(refused) => refused,
-            Answer::Later(_, words) | Answer::Away(words) => Refused { words, json: None },
-            Answer::Entry(..) => Refused {
-                words: "it answered with an entry".to_owned(),
-                json: None,
-            },
-        };
+        let refused = self.read(&answer).entry().err();
+        let refused = refused.unwrap_or_else(|| Refused {
+            words: "it answered with an entry".to_owned(),
+            json: None,
+        });
         refused.show(Format::Text).map(Err)
     }
 
     /// Prints an entry.
     pub(super) async fn show(&self, number: u64, format: Format) -> anyhow::Result<End> {
-        let answer = match self.entry(number).await {
-            Err(error @ HttpError::NotConnected { .. }) => {
-                return usage(format!("--arena: {error}"));
-            }
-            answer => answer?,
-        };
-        let (entry, text) = match answer {
-            Answer::Entry(entry, text) => (entry, text),
-            Answer::Refused(refused) => return refused.show(format),
-            Answer::Later(_, words) | Answer::Away(words) => {
-                return Refused { words, json: None }.show(format);
-            }
+        let (entry, text) = match reached(self.entry(number).await)??.entry() {
+            Ok(entry) => entry,
+            Err(refused) => return refused.show(format),
         };
         match format {
             Format::Json => json(&text)?,
@@ -258,6 +235,25 @@ impl ContestElsewhere {
             "{site} answers {status} and nothing that an arena says: expected the address of the \
              page of an arena, as in https://arena.example/"
         )
+    }
+}
+
+impl Answer {
+    /// The entry and the text of its JSON, or why there is none now.
+    fn entry(self) -> Result<(Box<ContestEntry>, String), Refused> {
+        match self {
+            Self::Entry(entry, text) => Ok((entry, text)),
+            Self::Refused(refused) => Err(refused),
+            Self::Later(_, words) | Self::Away(words) => Err(Refused { words, json: None }),
+        }
+    }
+}
+
+/// An arena that can't be reached at all is bad usage: its address is an argument.
+fn reached<T>(answer: Result<T, HttpError>) -> anyhow::Result<Result<T, HttpError>> {
+    match answer {
+        Err(error @ HttpError::NotConnected { .. }) => usage(format!("--arena: {error}")),
+        answer => Ok(answer),
     }
 }
 
