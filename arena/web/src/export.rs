@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arena_store::Store;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use referee_core::{Foul, Record, Seat};
+use referee_core::{Foul, Record};
 
 use crate::{
     assets::{SCRIPT, STYLE},
@@ -13,7 +13,7 @@ use crate::{
     expectation::{self, ChooseBot},
     language::Language,
     lists::{self, GamesQuery},
-    pages::{self, bot, games, tournament},
+    pages::{self, bot, cross, games, tournament},
     plot,
     standing::{self, TournamentStanding},
     viewer::{self, ViewedGame, ViewedPosition},
@@ -86,12 +86,8 @@ pub async fn tournament_html(
         }
         h2 { (language.pick("Standings", "排名")) }
         (tournament::table(&standing, None, language))
-        (tournament::bars(standings, None, language))
         (tournament::history(&standing, None, language))
-        @if standings.rows.len() > 2 {
-            h2 { (language.pick("Who beat whom", "交叉表")) }
-            (tournament::cross(standings, None, language))
-        }
+        (cross::within(standings, None, language))
         (tournament::endings(&standing, language))
         h2 { (language.pick("Games", "对局")) }
         (games::table(&standing, &page.games, None, language))
@@ -126,29 +122,15 @@ pub async fn bot_html(
     language: Language,
 ) -> Result<String, ExportError> {
     let standing = standing_of(store, name).await?;
-    let part = bot::part_of(&standing, bot, None, language)?;
     let asked = GamesQuery {
         bot: Some(bot.to_owned()),
         ..GamesQuery::default()
     };
     let page = lists::find_in(store, &standing, &asked, GAMES).await?;
-    let fouls = page.games.iter().flat_map(|row| {
-        let names = lists::players(&standing, row);
-        let own = move |seat: Seat| names.get(seat.index()).is_some_and(|name| *name == bot);
-        let fouls = row.fouls.iter().filter(move |foul| own(foul.seat));
-        fouls.map(move |foul| (row, &foul.foul))
-    });
-    let fouls: Vec<_> = fouls.collect();
+    let fouls = bot::fouls(&standing, bot, &page.games, None, advice, language);
+    let part = bot::part_of(&standing, bot, &fouls, None, language)?;
     let body = html! {
         (part)
-        @if !fouls.is_empty() {
-            h2 { (language.pick("Fouls and their reasons", "犯规及原因")) }
-            ul { @for (row, foul) in fouls { li {
-                (row.group) "." (row.seating)
-                (viewer::foul_words(None, foul, language))
-                @if let Some(advice) = advice(foul) { p { (advice) } }
-            } } }
-        }
         h2 { (language.pick("Games", "对局")) }
         (games::table(&standing, &page.games, None, language))
         @if page.next.is_some() {

@@ -28,18 +28,59 @@ const ROW: f64 = 26.0;
 const NAMES: f64 = 170.0;
 const WIDTH: f64 = 720.0;
 
+/// The axis of figures with errors. It has their mean, 0.
+pub(crate) struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// The scale on which all of these fit; none where there are not two to compare.
+    pub(crate) fn of(bars: &[Bar]) -> Option<Self> {
+        (bars.len() > 1).then(|| Self::around(bars))
+    }
+
+    fn around(bars: &[Bar]) -> Self {
+        let ends = bars.iter().flat_map(|bar| {
+            let error = bar.error.unwrap_or(0.0);
+            [bar.value - error, bar.value + error]
+        });
+        let (low, high) = ends.fold((0.0_f64, 0.0_f64), |(low, high), end| {
+            (low.min(end), high.max(end))
+        });
+        let room = ((high - low) * 0.05).max(1.0);
+        Self {
+            low: low - room,
+            high: high + room,
+        }
+    }
+
+    /// The place of a value, from 0 to 1.
+    fn share(&self, value: f64) -> f64 {
+        (value - self.low) / (self.high - self.low)
+    }
+}
+
+/// A figure with its error in the row of a table, which says both.
+pub(crate) fn range(scale: &Scale, value: f64, error: Option<f64>) -> Markup {
+    const LENGTH: f64 = 132.0;
+    let x = |value: f64| n(4.0 + scale.share(value) * (LENGTH - 8.0));
+    html! {
+        svg.range viewBox=(format!("0 0 {LENGTH} 16")) aria-hidden="true" {
+            line.grid x1=(x(0.0)) x2=(x(0.0)) y1="0" y2="16" {}
+            @if let Some(error) = error {
+                line.error x1=(x(value - error)) x2=(x(value + error)) y1="8" y2="8" {}
+            }
+            circle.value cx=(x(value)) cy="8" r="3.5" {}
+        }
+    }
+}
+
 /// Figures with error bars, one row each.
 pub(crate) fn error_bars(bars: &[Bar], unit: &str, label: &str) -> Markup {
-    let ends = bars.iter().flat_map(|bar| {
-        let error = bar.error.unwrap_or(0.0);
-        [bar.value - error, bar.value + error]
-    });
-    let (low, high) = ends.fold((0.0_f64, 0.0_f64), |(low, high), end| {
-        (low.min(end), high.max(end))
-    });
-    let room = ((high - low) * 0.05).max(1.0);
-    let (low, high) = (low - room, high + room);
-    let x = |value: f64| NAMES + (value - low) / (high - low) * (WIDTH - NAMES - 10.0);
+    let scale = Scale::around(bars);
+    let (low, high) = (scale.low, scale.high);
+    let x = |value: f64| NAMES + scale.share(value) * (WIDTH - NAMES - 10.0);
     let height = ROW * bars.len() as f64 + 26.0;
     let ticks = ticks(low, high, 6);
     // The inside of an image is not read, so one with links is no image.

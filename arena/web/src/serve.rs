@@ -71,6 +71,7 @@ pub(crate) fn routes(site: &Arc<Site>) -> Router {
         .route("/tournaments", get(pages::tournaments::show))
         .route("/t/{tournament}", get(pages::tournament::show))
         .route("/t/{tournament}/events", get(pages::tournament::events))
+        .route("/t/{tournament}/cross", get(pages::cross::show))
         .route("/t/{tournament}/bots/{bot}", get(pages::bot::show))
         .route("/t/{tournament}/games", get(pages::games::show))
         .route("/t/{tournament}/games/{game}", get(pages::game::show))

@@ -126,6 +126,13 @@ impl Browser {
             .unwrap();
     }
 
+    /// Types into an element.
+    pub(crate) async fn keys(&self, selector: &str, keys: &str) {
+        let found = self.client.find(Locator::Css(selector)).await;
+        let found = found.unwrap_or_else(|error| panic!("{selector}: {error}"));
+        found.send_keys(keys).await.unwrap();
+    }
+
     pub(crate) async fn path(&self) -> String {
         let url = self.client.current_url().await.unwrap();
         let query = url
@@ -377,8 +384,7 @@ fn slips_are_told_and_moves_are_taken_back_in_the_browser() {
         browser
             .begin("othello", &[("against", "house:random"), ("name", "eva")])
             .await;
-        let typed = browser.client.find(Locator::Id("written")).await.unwrap();
-        typed.send_keys("z9").await.unwrap();
+        browser.keys("#written", "z9").await;
         browser.click("#move button[type=submit]").await;
         browser
             .until(
@@ -766,6 +772,9 @@ fn pages_are_accessible_in_both_languages_and_themes_and_on_a_phone() {
     );
     site.run("tournament submit three.toml");
     site.wait_for("three", "over");
+    site.knockout("nine.toml", "connect-four", &["house:random"; 9]);
+    site.run("tournament submit nine.toml");
+    site.wait_for("nine", "over");
     the_api_tells_how_it_went(&at);
     on_runtime(async {
         let browser = Browser::new(&at, "zh-CN").await;
@@ -785,6 +794,9 @@ fn pages_are_accessible_in_both_languages_and_themes_and_on_a_phone() {
             "/t/three",
             "/t/three/bots/a",
             "/t/three/games",
+            "/t/nine",
+            "/t/nine/cross",
+            "/t/nine/games?bot=a&fouls=1",
             "/t/three/games/0.0",
             "/t/three/games/0.0?ply=20&evaluation=yes",
             "/t/short/games/0.0?ply=5&seat=1",
@@ -847,6 +859,56 @@ fn pages_are_accessible_in_both_languages_and_themes_and_on_a_phone() {
         browser.screenshot("phone-table.png").await;
         browser.open("/t/three/games/0.0?ply=9").await;
         browser.screenshot("phone-game.png").await;
+    });
+}
+
+#[test]
+fn standings_are_sorted_and_looked_through_by_keys() {
+    let (site, at) = arena_with_page("--concurrency 2");
+    site.knockout("nine.toml", "connect-four", &["house:random"; 9]);
+    site.run("tournament submit nine.toml");
+    site.wait_for("nine", "over");
+    on_runtime(async {
+        let browser = Browser::new(&at, "en").await;
+        browser.open("/t/nine").await;
+        let names = || async {
+            let script =
+                "return [...document.querySelectorAll('.standings tbody tr:not([hidden]) th')]
+                .map((name) => name.textContent)";
+            let names = browser.run(script).await;
+            serde_json::from_value::<Vec<String>>(names).unwrap()
+        };
+        let name = "(column) => [...document.querySelectorAll('.standings thead button')]
+            .find((button) => button.textContent === column)";
+        let press = |column: &'static str| {
+            let script = format!("({name})('{column}').focus()");
+            let browser = &browser;
+            async move {
+                browser.run(&script).await;
+                browser.keys("button:focus", "\u{e007}").await;
+                let sorts = format!("return ({name})('{column}').parentElement.ariaSort");
+                browser.run(&sorts).await
+            }
+        };
+        assert_eq!(press("bot").await, json!("ascending"));
+        let sorted: Vec<String> = ('a'..='i').map(String::from).collect();
+        assert_eq!(names().await, sorted);
+        assert_eq!(press("bot").await, json!("descending"));
+        let backwards: Vec<String> = sorted.iter().rev().cloned().collect();
+        assert_eq!(names().await, backwards);
+        assert_eq!(press("games").await, json!("descending"));
+        let script = "return [...document.querySelectorAll('.standings tbody tr')]
+            .map((row) => Number(row.cells[5].textContent))";
+        let games = browser.run(script).await;
+        let games: Vec<u64> = serde_json::from_value(games).unwrap();
+        assert!(
+            games.is_sorted_by(|a, b| a >= b) && games[0] > games[8],
+            "{games:?}"
+        );
+        browser.keys("[data-filters]", "C").await;
+        assert_eq!(names().await, ["c"]);
+        browser.keys("[data-filters]", "x").await;
+        assert_eq!(names().await, [""; 0]);
     });
 }
 

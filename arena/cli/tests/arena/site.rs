@@ -59,7 +59,25 @@ impl Site {
     }
 
     pub(crate) fn cup(&self, file: &str, game: &str, more: &str, bots: &[&str]) {
-        let mut text = format!("game = \"{game}\"\nshape = \"round-robin\"\n{more}\n");
+        self.tournament(
+            file,
+            game,
+            &format!("shape = \"round-robin\"\n{more}"),
+            bots,
+        );
+    }
+
+    pub(crate) fn knockout(&self, file: &str, game: &str, bots: &[&str]) {
+        self.tournament(
+            file,
+            game,
+            "shape = \"single-elimination\"\ndeals = 1",
+            bots,
+        );
+    }
+
+    fn tournament(&self, file: &str, game: &str, more: &str, bots: &[&str]) {
+        let mut text = format!("game = \"{game}\"\n{more}\n");
         for (name, spec) in ('a'..).zip(bots) {
             text += &format!("[[bots]]\nname = \"{name}\"\nbot = {}\n", json!(spec));
         }

@@ -27,6 +27,66 @@
     byId("login").querySelector("button").focus();
   }
 
+  // ---- Tables that are sorted, and looked through by name ----
+
+  // By the element that holds the table, which is made anew when it changes: the column and the order.
+  const sorted = new Map();
+
+  function arrange(root) {
+    for (const table of root.querySelectorAll("table[data-sorts]")) {
+      const holder = table.closest("[id]")?.id;
+      table.tHead.querySelectorAll("th").forEach((head) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.value = `sort-${head.cellIndex}`;
+        button.append(...head.childNodes);
+        head.append(button);
+        button.addEventListener("click", () => {
+          const [column, order] = sorted.get(holder) || [];
+          // Numbers begin with the largest one: that is what is looked for.
+          const first = head.classList.contains("number") && head.cellIndex > 0 ? -1 : 1;
+          sorted.set(holder, [head.cellIndex, column === head.cellIndex ? -order : first]);
+          sort(table, ...sorted.get(holder));
+        });
+      });
+      if (sorted.has(holder)) sort(table, ...sorted.get(holder));
+    }
+    for (const input of document.querySelectorAll("[data-filters]")) filter(input);
+  }
+
+  function sort(table, column, order) {
+    const value = (row) => {
+      const cell = row.cells[column];
+      const text = (cell.dataset.value ?? cell.textContent).trim();
+      const number = parseFloat(text.replace("−", "-"));
+      return Number.isNaN(number) || cell.tagName === "TH" ? text : number;
+    };
+    const rows = [...table.tBodies[0].rows].map((row) => [value(row), row]);
+    rows.sort(([a], [b]) => {
+      // What has no figure is last.
+      if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+      return order * (typeof a === "number" ? a - b : a.localeCompare(b));
+    });
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+    for (const head of table.tHead.querySelectorAll("th")) {
+      if (head.cellIndex === column) head.setAttribute("aria-sort", order > 0 ? "ascending" : "descending");
+      else head.removeAttribute("aria-sort");
+    }
+  }
+
+  function filter(input) {
+    const looked = input.value.trim().toLowerCase();
+    for (const row of document.querySelectorAll(`#${input.dataset.filters} tbody tr`)) {
+      row.hidden = !row.querySelector("th").textContent.toLowerCase().includes(looked);
+    }
+  }
+
+  for (const input of document.querySelectorAll("[data-filters]")) {
+    input.closest("[hidden]")?.removeAttribute("hidden");
+    input.addEventListener("input", () => filter(input));
+  }
+  arrange(document);
+
   // ---- What changes while somebody looks ----
 
   const say = (text) => { setText("said", text); };
@@ -41,6 +101,7 @@
       const focused = at.contains(document.activeElement) ? document.activeElement : null;
       const name = focused && (focused.id || focused.getAttribute("data-says") || focused.value);
       at.innerHTML = html;
+      arrange(at);
       const again = at.querySelector("#written");
       if (kept !== null && again) { again.value = kept; again.focus(); }
       else if (focused) refocus(at, focused, name);

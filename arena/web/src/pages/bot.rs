@@ -1,11 +1,14 @@
-//! A bot in a tournament: its results by opponent and by seat, how its games ended, how long it
-//! thought.
+//! A bot in a tournament: its results by opponent and by seat, its fouls, how long it thought.
 
+use std::collections::BTreeMap;
+
+use arena_store::GameRow;
 use axum::{
     extract::{Path, State},
     response::Response,
 };
 use maud::{Markup, html};
+use referee_core::Foul;
 use referee_worker::Buckets;
 
 use crate::{
@@ -13,12 +16,18 @@ use crate::{
     error::PageError,
     language::Language,
     layout::{self, part},
+    lists::{self, GamesQuery},
     pages::{self, tournament},
     plot::{self, Bar},
     site::OfSite,
     standing::TournamentStanding,
-    viewer::time,
+    viewer::{self, time},
 };
+
+/// So many games with fouls are looked at.
+const WITH_FOULS: u32 = 200;
+/// So many fouls of a kind are shown, each with its game.
+const OF_A_KIND: usize = 3;
 
 pub(crate) async fn show(
     caller: Caller,
@@ -31,13 +40,71 @@ pub(crate) async fn show(
         Err(error) => return error.page(&caller),
     };
     let at = format!("t/{}", part(&name));
-    match part_of(&standing, &bot, Some(&at), language) {
+    let read = async {
+        let rows = with_fouls(&bot);
+        let rows = lists::find(&site, &standing, &rows, WITH_FOULS)
+            .await?
+            .games;
+        let fouls = fouls(&standing, &bot, &rows, Some(&at), |_| None, language);
+        part_of(&standing, &bot, &fouls, Some(&at), language)
+    };
+    match read.await {
         Ok(body) => layout::page(&caller, &bot, &body),
         Err(error) => error.page(&caller),
     }
 }
 
-/// The part of a bot in a tournament; without an address it leads nowhere.
+/// The games of a bot in which somebody committed a foul.
+pub(crate) fn with_fouls(bot: &str) -> GamesQuery {
+    GamesQuery {
+        bot: Some(bot.to_owned()),
+        fouls: Some(1),
+        ..GamesQuery::default()
+    }
+}
+
+/// The fouls of a bot in these games by their kinds: in which games, at which moves, why, and what
+/// `advice` there is. Without an address they lead nowhere.
+pub(crate) fn fouls(
+    standing: &TournamentStanding,
+    bot: &str,
+    rows: &[GameRow],
+    at: Option<&str>,
+    advice: impl Fn(&Foul) -> Option<String>,
+    language: Language,
+) -> Markup {
+    let mut by_kind: BTreeMap<String, Vec<(&GameRow, &Foul)>> = BTreeMap::new();
+    for row in rows {
+        let names = lists::players(standing, row);
+        let own = row
+            .fouls
+            .iter()
+            .filter(|foul| names.get(foul.seat.index()).is_some_and(|name| name == bot));
+        for one in own {
+            let kind = tournament::foul_words(&one.foul, language);
+            by_kind.entry(kind).or_default().push((row, &one.foul));
+        }
+    }
+    html! {
+        @for (kind, all) in &by_kind {
+            h3 { (kind) ": " (all.len()) }
+            ul { @for (row, foul) in all.iter().take(OF_A_KIND) { li {
+                @let (key, move_number) = (format!("{}.{}", row.group, row.seating), row.plies);
+                (tournament::linked(at, &format!("games/{key}?ply={move_number}"), &match (language, move_number) {
+                    (Language::En, 0) => format!("game {key}"),
+                    (Language::En, _) => format!("game {key}, after move {move_number}"),
+                    (Language::Zh, 0) => format!("对局 {key}"),
+                    (Language::Zh, _) => format!("对局 {key}，第 {move_number} 步之后"),
+                }))
+                (viewer::foul_words(None, foul, language))
+                @if let Some(advice) = advice(foul) { p { (advice) } }
+            } } }
+        }
+    }
+}
+
+/// The part of a bot in a tournament, with what is known of its fouls; without an address it leads
+/// nowhere.
 ///
 /// # Errors
 ///
@@ -45,6 +112,7 @@ pub(crate) async fn show(
 pub(crate) fn part_of(
     standing: &TournamentStanding,
     bot: &str,
+    fouls: &Markup,
     at: Option<&str>,
     language: Language,
 ) -> Result<Markup, PageError> {
@@ -119,6 +187,14 @@ pub(crate) fn part_of(
             (row.games) " " (language.pick("games", "局")) " · " (row.wins) "-" (row.draws) "-" (row.losses)
             " · Elo " (pages::figure(language, &row.elo, 0))
         }
+        @if let Some(figures) = figures && !figures.fouls.is_empty() {
+            h2 { (language.pick("Fouls", "犯规")) }
+            p {
+                @for (foul, count) in &figures.fouls { (tournament::foul_words(foul, language)) ": " (count) " · " }
+                (games("&fouls=1", language.pick("games with fouls", "有犯规的对局")))
+            }
+            (fouls)
+        }
         h2 { (language.pick("By opponent", "按对手")) }
         div.scrolls tabindex="0" role="region" aria-label=(language.pick("By opponent", "按对手")) { table {
             thead { tr {
@@ -151,11 +227,6 @@ pub(crate) fn part_of(
             table {
                 thead { tr { @for seat in 0..figures.games_by_seat.len() { th.number scope="col" { (language.pick("seat ", "座位 ")) (seat) } } } }
                 tbody { tr { @for games in &figures.games_by_seat { td.number { (games) " " (language.pick("games", "局")) } } } }
-            }
-            h2 { (language.pick("Fouls", "犯规")) }
-            @if figures.fouls.is_empty() { p { (language.pick("None.", "无。")) } } @else {
-                ul { @for (foul, count) in &figures.fouls { li { (tournament::foul_words(foul, language)) ": " (count) } } }
-                @if at.is_some() { p { (games("&fouls=1", language.pick("Games with fouls", "有犯规的对局"))) } }
             }
             h2 { (language.pick("Thinking time", "思考时间")) }
             p {

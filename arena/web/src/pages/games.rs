@@ -21,6 +21,7 @@ use crate::{
 
 /// So many are on a page.
 const PAGE: u32 = 50;
+
 pub(crate) async fn show(
     caller: Caller,
     State(site): OfSite,
@@ -38,30 +39,66 @@ pub(crate) async fn show(
         Err(error) => return error.page(&caller),
     };
     let at = format!("t/{}", part(&name));
-    let keep = |key: &str, value: &Option<String>| {
-        value
-            .as_ref()
-            .map_or_else(String::new, |value| format!("&{key}={}", part(value)))
+    // The address of these games with another choice.
+    let with = |change: &dyn Fn(&mut GamesQuery)| {
+        let mut other = asked.clone();
+        other.after = None;
+        change(&mut other);
+        address(&at, &other)
     };
-    let kept = format!(
-        "{}{}{}{}",
-        keep("bot", &asked.bot),
-        keep("against", &asked.against),
-        keep("match", &asked.matchup.map(|number| number.to_string())),
-        keep("fouls", &asked.fouls.map(|yes| yes.to_string())),
-    );
     let title = format!("{} · {name}", language.pick("Games", "对局"));
     let body = html! {
         h1 { (language.pick("Games of ", "对局：")) a href=(at) { (name) } }
-        @if let Some(bot) = &asked.bot { p { (bot) @if let Some(other) = &asked.against { " – " (other) } } }
+        nav.filters aria-label=(language.pick("Which games", "筛选对局")) {
+            @for (words, number) in [(language.pick("All", "全部"), None), (language.pick("With fouls", "有犯规的"), Some(1))] {
+                a href=(with(&|query| query.fouls = number)) aria-current=[(asked.fouls == number).then_some("true")] { (words) }
+            }
+            @if let Some(bot) = &asked.bot { (chosen(bot, &with(&|query| (query.bot, query.against) = (query.against.take(), None)), language)) }
+            @if let Some(other) = &asked.against { (chosen(other, &with(&|query| query.against = None), language)) }
+            @if let Some(number) = asked.matchup {
+                (chosen(&format!("{} {number}", language.pick("match", "场次")), &with(&|query| query.matchup = None), language))
+            }
+        }
         @if games.is_empty() { p { (language.pick("There is none.", "没有对局。")) } } @else {
             (table(&standing, &games, Some(&at), language))
         }
         @if let Some(next) = next {
-            p { a.button href=(format!("{at}/games?after={next}{kept}")) { (language.pick("More", "更多")) } }
+            p { a.button href=(with(&|query| query.after = Some(next.clone()))) { (language.pick("More", "更多")) } }
         }
     };
     layout::page(&caller, &title, &body)
+}
+
+/// The address of games of a tournament at this address.
+fn address(at: &str, asked: &GamesQuery) -> String {
+    let parts = [
+        ("bot", asked.bot.clone()),
+        ("against", asked.against.clone()),
+        ("match", asked.matchup.map(|number| number.to_string())),
+        ("fouls", asked.fouls.map(|number| number.to_string())),
+        ("after", asked.after.clone()),
+    ];
+    let parts = parts
+        .into_iter()
+        .filter_map(|(key, value)| Some(format!("{key}={}", part(&value?))));
+    let parts: Vec<String> = parts.collect();
+    match parts.is_empty() {
+        true => format!("{at}/games"),
+        false => format!("{at}/games?{}", parts.join("&")),
+    }
+}
+
+/// What games are chosen by, and the way to games that are not.
+fn chosen(what: &str, without: &str, language: Language) -> Markup {
+    html! {
+        span {
+            strong { (what) } " "
+            a href=(without) aria-label=(match language {
+                Language::En => format!("not only {what}"),
+                Language::Zh => format!("不限于 {what}"),
+            }) { "✕" }
+        }
+    }
 }
 
 /// The end of a game in words. A row has its reason as a record does, in English, so in Chinese its
@@ -125,7 +162,13 @@ pub(crate) fn table(
                                 None => { (row.group) "." (row.seating) }
                             }
                          }
-                        td { (players(standing, row).join(" – ")) }
+                        td { @for (seat, name) in players(standing, row).iter().enumerate() {
+                            @if seat > 0 { " – " }
+                            @match at.filter(|_| standing.tournament.entrants.iter().any(|one| one.name == *name)) {
+                                Some(at) => a href=(format!("{at}/games?bot={}", part(name))) { (name) },
+                                None => (name),
+                            }
+                        } }
                         td { (result(&row.places)) }
                         td { (end(standing, row, language)) }
                         td.number { (row.plies) }

@@ -1,10 +1,12 @@
 //! The pages, a file each.
 
 pub(crate) mod bot;
+pub(crate) mod cross;
 pub(crate) mod front;
 pub(crate) mod game;
 pub(crate) mod games;
 pub(crate) mod live;
+pub(crate) mod schedule;
 pub(crate) mod tournament;
 pub(crate) mod tournaments;
 

@@ -1,11 +1,8 @@
-//! A tournament: its standings with error bars, who beat whom, its schedule, how games ended.
+//! A tournament: its standings with error bars, how games ended.
 
 use std::sync::Arc;
 
-use arena_events::{
-    schedule::{MatchPlayer, ScheduleRound},
-    standings::{GameCounts, PairRow, RunWarning, StandingsEvent, StandingsRow},
-};
+use arena_events::standings::{GameCounts, RunWarning, StandingsEvent, StandingsRow};
 use arena_words::{figures, warning};
 use axum::{
     extract::{Path, State},
@@ -20,8 +17,8 @@ use crate::{
     frame::{Block, Frame},
     language::Language,
     layout::{self, part},
-    pages,
-    plot::{self, Bar},
+    pages::{self, cross, schedule},
+    plot::{self, Bar, Scale},
     site::{OfSite, Site},
     standing::TournamentStanding,
     viewer::time,
@@ -29,10 +26,8 @@ use crate::{
 
 /// Of so many bots the ratings are plotted over time.
 const PLOTTED: usize = 8;
-/// With more bots than this there is no cross table.
-const CROSS_TABLE: usize = 24;
-/// So many matches of the schedule are shown.
-const MATCHES: usize = 200;
+/// With more bots than this they can be looked for by name.
+const LOOKED_FOR: usize = 8;
 
 pub(crate) async fn show(
     caller: Caller,
@@ -47,20 +42,24 @@ pub(crate) async fn show(
     let frame = frame(&site, &standing, language);
     let at = format!("t/{}", part(&name));
     let standings = &standing.standings;
+    let is_bracket = schedule::is_bracket(&standing.definition.shape);
     let body = html! {
         h1 { (name) }
         (layout::block(&frame, "about"))
         (layout::block(&frame, "warnings"))
+        @if is_bracket { (layout::block(&frame, "schedule")) }
         h2 { (language.pick("Standings", "排名")) }
-        (layout::block(&frame, "table"))
-        (layout::block(&frame, "bars"))
-        (layout::block(&frame, "history"))
-        @if standings.rows.len() <= CROSS_TABLE && standings.rows.len() > 2 {
-            h2 { (language.pick("Who beat whom", "交叉表")) }
+        @if standings.rows.len() > LOOKED_FOR {
+            label.looks-for hidden {
+                span { (language.pick("Find a bot", "查找机器人")) }
+                input type="search" data-filters="table" autocomplete="off";
+            }
         }
+        (layout::block(&frame, "table"))
+        (layout::block(&frame, "history"))
         (layout::block(&frame, "cross"))
         (layout::block(&frame, "endings"))
-        (layout::block(&frame, "schedule"))
+        @if !is_bracket { (layout::block(&frame, "schedule")) }
         p {
             a.button href=(format!("{at}/games")) { (language.pick("All games", "全部对局")) } " "
             a href=(format!("api/v1/tournaments/{}/standings", part(&name))) { (language.pick("as JSON", "JSON 格式")) }
@@ -128,13 +127,17 @@ fn frame(site: &Arc<Site>, standing: &TournamentStanding, language: Language) ->
             block("about", about),
             block("warnings", warnings(standings, &at, language)),
             block("table", table(standing, Some(&at), language)),
-            block("bars", bars(standings, Some(&at), language)),
             block("history", history(standing, None, language)),
-            block("cross", cross(standings, Some(&at), language)),
+            block("cross", cross::within(standings, Some(&at), language)),
             block("endings", endings(standing, language)),
             block(
                 "schedule",
-                schedule(standings.rounds.as_deref(), &at, language),
+                schedule::schedule(
+                    &standing.definition.shape,
+                    standings.rounds.as_deref(),
+                    &at,
+                    language,
+                ),
             ),
         ],
         is_last,
@@ -154,7 +157,7 @@ pub(crate) fn counts(counts: &GameCounts, language: Language) -> String {
 }
 
 /// A text that leads somewhere, where there is a site around it.
-fn linked(at: Option<&str>, to: &str, text: &str) -> Markup {
+pub(crate) fn linked(at: Option<&str>, to: &str, text: &str) -> Markup {
     html! {
         @match at {
             Some(at) => a href=(format!("{at}/{to}")) { (text) },
@@ -176,15 +179,22 @@ pub(crate) fn table(standing: &TournamentStanding, at: Option<&str>, language: L
     };
     let mut rows: Vec<&StandingsRow> = standings.rows.iter().collect();
     rows.sort_by_key(|row| rank(row).unwrap_or(u32::MAX));
+    let scale = Scale::of(&rating_bars(standings, None));
+    let percent = |score: f64| format!("{:.1} %", score * 100.0);
+    // What a column is sorted by, where it is not the number that its cells begin with.
+    let us = |time: Option<u64>| time.map_or_else(String::new, |us| us.to_string());
     html! {
-        div.scrolls tabindex="0" role="region" aria-label=(language.pick("Standings", "排名")) { table.standings {
+        div.scrolls tabindex="0" role="region" aria-label=(language.pick("Standings", "排名")) { table.standings data-sorts {
             thead { tr {
                 th.number scope="col" { "#" }
                 th scope="col" { (language.pick("bot", "机器人")) }
-                th.number scope="col" { (language.pick("games", "局数")) }
-                th.number scope="col" { (language.pick("points", "得分")) }
-                th.number scope="col" { (language.pick("score", "得分率")) }
                 th.number scope="col" { "Elo" }
+                @if scale.is_some() {
+                    td { span.spoken { (language.pick("95 % interval", "95 % 置信区间")) } }
+                }
+                th.number scope="col" { (language.pick("points", "得分")) }
+                th.number scope="col" { (language.pick("games", "局数")) }
+                th.number scope="col" { (language.pick("score", "得分率")) }
                 @if is_of_two {
                     th.number scope="col" { abbr title=(language.pick("won, drawn, lost", "胜、平、负")) { (language.pick("W-D-L", "胜-平-负")) } }
                 } @else {
@@ -202,10 +212,13 @@ pub(crate) fn table(standing: &TournamentStanding, at: Option<&str>, language: L
                     tr {
                         td.number { @if let Some(rank) = rank(row) { (rank) } @else { "–" } }
                         th scope="row" { (linked(at, &format!("bots/{}", part(&row.bot)), &row.bot)) }
-                        td.number { (row.games) }
-                        td.number { (row.points) }
-                        td.number { @if let Some(score) = row.score { (format!("{:.1} %", score * 100.0)) } @else { "–" } }
                         td.number { (pages::figure(language, &row.elo, 0)) }
+                        @if let Some(scale) = &scale {
+                            td { @if let Some(value) = row.elo.value { (plot::range(scale, value, row.elo.error)) } }
+                        }
+                        td.number { (row.points) }
+                        td.number { (row.games) }
+                        td.number { @if let Some(score) = row.score { (percent(score)) } @else { "–" } }
                         @if is_of_two {
                             td.number { (row.wins) "-" (row.draws) "-" (row.losses) }
                         } @else {
@@ -215,13 +228,16 @@ pub(crate) fn table(standing: &TournamentStanding, at: Option<&str>, language: L
                         @if has_purse { td.number { @if let Some(purse) = row.purse { (purse) } } }
                         @if let Some(own) = own {
                             td.number { (own.fouls.values().sum::<u64>()) }
-                            td.number { (own.thinking.median_us.map_or_else(|| "–".to_owned(), time)) }
-                            td.number { (own.thinking.max_us.map_or_else(|| "–".to_owned(), time)) }
+                            td.number data-value=(us(own.thinking.median_us)) { (own.thinking.median_us.map_or_else(|| "–".to_owned(), time)) }
+                            td.number data-value=(us(own.thinking.max_us)) { (own.thinking.max_us.map_or_else(|| "–".to_owned(), time)) }
                         } @else { td {} td {} td {} }
                     }
                 }
             }
         } }
+        @if scale.is_some() {
+            p.keys { (language.pick("Ratings in Elo; the bars are 95 % intervals.", "Elo 等级分；线段为 95 % 置信区间。")) }
+        }
         @for note in notes(standings, language) { p { (note) } }
     }
 }
@@ -254,18 +270,6 @@ pub(crate) fn rating_bars(standings: &StandingsEvent, at: Option<&str>) -> Vec<B
     rows.sort_by(|a, b| b.value.total_cmp(&a.value));
     rows.truncate(60);
     rows
-}
-
-pub(crate) fn bars(standings: &StandingsEvent, at: Option<&str>, language: Language) -> Markup {
-    let rows = rating_bars(standings, at);
-    html! {
-        @if rows.len() > 1 {
-            figure {
-                (plot::error_bars(&rows, "Elo", language.pick("Ratings with their 95 % intervals", "等级分及 95 % 置信区间")))
-                figcaption { (language.pick("Ratings in Elo; the bars are 95 % intervals.", "Elo 等级分；线段为 95 % 置信区间。")) }
-            }
-        }
-    }
 }
 
 /// A plot of the history of ratings: of one bot and its neighbours in the table, or of the first
@@ -318,54 +322,6 @@ pub(crate) fn history(
     }
 }
 
-pub(crate) fn cross(standings: &StandingsEvent, at: Option<&str>, language: Language) -> Markup {
-    let rows = &standings.rows;
-    if rows.len() > CROSS_TABLE || rows.len() < 3 {
-        return html! {};
-    }
-    let pair = |one: &str, other: &str| -> Option<(u64, u64, u64)> {
-        let found = |pair: &&PairRow| {
-            (pair.first == one && pair.second == other)
-                || (pair.first == other && pair.second == one)
-        };
-        let pair = standings.pairs.iter().find(found)?;
-        Some(match pair.first == one {
-            true => (pair.wins, pair.draws, pair.losses),
-            false => (pair.losses, pair.draws, pair.wins),
-        })
-    };
-    html! {
-        div.scrolls tabindex="0" role="region" aria-label=(language.pick("Who beat whom", "交叉表")) { table.cross {
-            thead { tr {
-                th scope="col" { (language.pick("ahead-level-behind", "胜-平-负")) }
-                @for (number, row) in rows.iter().enumerate() {
-                    th.number scope="col" { abbr title=(row.bot) { (number + 1) } }
-                }
-            } }
-            tbody {
-                @for (number, row) in rows.iter().enumerate() {
-                    tr {
-                        th scope="row" { (number + 1) ". " (row.bot) }
-                        @for other in rows {
-                            @match pair(&row.bot, &other.bot) {
-                                Some((wins, draws, losses)) if row.bot != other.bot => {
-                                    @let games = (wins + draws + losses).max(1) as f64;
-                                    @let score = (wins as f64 + draws as f64 / 2.0) / games;
-                                    td.number.shade data-shade=((score * 4.0).round() as u8) {
-                                        @let games = format!("games?bot={}&against={}", part(&row.bot), part(&other.bot));
-                                        (linked(at, &games, &format!("{wins}-{draws}-{losses}")))
-                                    }
-                                }
-                                _ => td.number { "·" }
-                            }
-                        }
-                    }
-                }
-            }
-        } }
-    }
-}
-
 pub(crate) fn endings(standing: &TournamentStanding, language: Language) -> Markup {
     let endings = &standing.figures.endings;
     let fouls = endings
@@ -408,50 +364,7 @@ pub(crate) fn foul_words(foul: &impl serde::Serialize, language: Language) -> St
     let name = foul["kind"].as_str().or(foul.as_str()).unwrap_or_default();
     match serde_json::from_value::<FoulKind>(name.replace('-', "_").into()) {
         Ok(kind) if language == Language::Zh => kind.words_in(language).to_owned(),
-        _ => name.replace('-', " "),
-    }
-}
-
-fn schedule(rounds: Option<&[ScheduleRound]>, at: &str, language: Language) -> Markup {
-    let Some(rounds) = rounds else {
-        return html! {};
-    };
-    let matches: usize = rounds.iter().map(|round| round.matches.len()).sum();
-    let player = |player: &MatchPlayer| match player {
-        MatchPlayer::Bot { name } => name.clone(),
-        MatchPlayer::Filler => language.pick("a filler", "补位").to_owned(),
-        MatchPlayer::Bye => language.pick("a bye", "轮空").to_owned(),
-        MatchPlayer::Pending { from } => language.pick(from, "待定").to_owned(),
-    };
-    let mut left = MATCHES;
-    let rounds = rounds.iter().map(|round| {
-        let shown = &round.matches[..left.min(round.matches.len())];
-        left -= shown.len();
-        (&round.name, shown)
-    });
-    let rounds: Vec<_> = rounds.filter(|(_, shown)| !shown.is_empty()).collect();
-    html! {
-        details open[matches <= 40] {
-            summary { h2.inline { (language.pick("Schedule", "赛程")) } " (" (matches) ")" }
-            @for (number, (name, shown)) in (1..).zip(rounds) {
-                h3 { (language.pick(name, &format!("第 {number} 轮"))) }
-                ul.matches {
-                    @for one in shown {
-                        li {
-                            a href=(format!("{at}/games?match={}", one.number)) {
-                                (one.players.iter().map(player).collect::<Vec<_>>().join(" – "))
-                            }
-                            " " (one.points.iter().map(f64::to_string).collect::<Vec<_>>().join(" : "))
-                            " · " (one.groups) " / " (one.max_groups)
-                            @if one.over { " ✓" }
-                        }
-                    }
-                }
-            }
-            @if matches > MATCHES {
-                p { (language.pick("The rest is in the API.", "其余见 API。")) }
-            }
-        }
+        _ => name.replace(['-', '_'], " "),
     }
 }
 
