@@ -164,7 +164,7 @@ fn begin(kind: &'static dyn GameKind, setup: &serde_json::Value) {
     let seed = Seed::new([7; 32]);
     let line = kind.transcript((&full, &seed), &[]);
     let line = line.expect("a set-up has a line");
-    if (kind.info().setup.iter()).any(|part| part.english == "moves") {
+    if kind.info().can_begin_with_moves() {
         kind.opening(&line)
             .expect("a line that we wrote reads back");
     }

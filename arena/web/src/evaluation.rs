@@ -11,10 +11,11 @@ use crate::{
     advice::{Advice, AdviceRequest, Adviser, NoAdvice},
     client::Client,
     error::{Full, PageError},
-    expectation::{Course, ExpectedShares},
+    expectation::{Course, ExpectedShares, Turn},
     language::Language,
     plot,
     queue::WorkQueue,
+    viewer::ViewedGame,
 };
 
 /// Of so many games evaluations are kept.
@@ -109,6 +110,108 @@ impl Course {
     }
 }
 
+/// What is shown of the evaluation of a game.
+#[derive(Clone, Copy)]
+pub(crate) enum ShownCourse<'a> {
+    Known(&'a Course),
+    /// Whoever looks may ask for it.
+    Offered,
+    None,
+}
+
+impl<'a> ShownCourse<'a> {
+    /// What is shown where it can be asked for.
+    pub(crate) fn of(course: Option<&'a Course>) -> Self {
+        course.map_or(Self::Offered, Self::Known)
+    }
+
+    /// The moves that turned the game.
+    pub(crate) fn turns(self, game: &ViewedGame) -> Vec<Turn> {
+        match self {
+            Self::Known(course) => course.turns(game.movers()),
+            Self::Offered | Self::None => Vec::new(),
+        }
+    }
+}
+
+/// The evaluation of a game after so many moves, with the moves that turned it; or the way to ask for
+/// it. `at` is the address of the game's page.
+pub(crate) fn section(
+    game: &ViewedGame,
+    course: ShownCourse<'_>,
+    (at, ply): (&str, usize),
+    language: Language,
+) -> Markup {
+    let title = html! { h2 { (language.pick("Evaluation", "评估")) } };
+    match course {
+        ShownCourse::None => html! {},
+        ShownCourse::Offered => html! {
+            section.evaluation #evaluation {
+                p { a.button href=(format!("{at}?ply={ply}&evaluation=yes#evaluation")) {
+                    (language.pick("Evaluate this game", "评估本局"))
+                } }
+            }
+        },
+        ShownCourse::Known(course) => html! {
+            section.evaluation #evaluation {
+                (title)
+                (bar(game.names(), course, ply, language))
+                (graph(game.names(), course, ply, language))
+                (turns(game, &course.turns(game.movers()), at, language))
+            }
+        },
+    }
+}
+
+/// What two players could expect at one position, as one bar. The script moves it.
+fn bar(names: &[String], course: &Course, ply: usize, language: Language) -> Markup {
+    let [first, second] = names else {
+        return html! {};
+    };
+    let scores = course
+        .plies
+        .iter()
+        .map(|expects| expects.as_slice()[0].score);
+    let scores: Vec<String> = scores
+        .map(|score| format!("{:.0}", score * 100.0))
+        .collect();
+    html! {
+        div.balance {
+            span { (first) }
+            meter #balance min="0" max="100" value=[scores.get(ply)] data-scores=(scores.join(" "))
+                aria-label=(match language {
+                    Language::En => format!("what {first} could expect"),
+                    Language::Zh => format!("{first} 的预期得分占比"),
+                }) {}
+            span { (second) }
+        }
+    }
+}
+
+/// The moves that turned a game, in words.
+fn turns(game: &ViewedGame, turns: &[Turn], at: &str, language: Language) -> Markup {
+    let said = |turn: &Turn| {
+        let name = &game.names()[turn.seat.index()];
+        let action = game.moment_words(turn.ply - 1, language);
+        let [before, after] = [turn.before, turn.after].map(|share| share * 100.0);
+        match language {
+            Language::En => format!("{name}: {action}, from {before:.0} % to {after:.0} %"),
+            Language::Zh => format!("{name}：{action}，从 {before:.0} % 到 {after:.0} %"),
+        }
+    };
+    html! {
+        @if !turns.is_empty() {
+            h3 { (language.pick("Moves that turned the game", "转折点")) }
+            ol.turns { @for turn in turns { li value=(turn.ply) {
+                @match at {
+                    "" => (said(turn)),
+                    at => a href=(format!("{at}?ply={}&evaluation=yes", turn.ply)) data-ply=(turn.ply) { (said(turn)) },
+                }
+            } } }
+        }
+    }
+}
+
 /// A bar for each player.
 pub(crate) fn bars(names: &[String], expected: &ExpectedShares, language: Language) -> Markup {
     html! {
@@ -141,7 +244,7 @@ fn percent(one: &ExpectedScore, has_error: bool) -> String {
 
 /// A graph of what each player could expect after each number of moves: a line for each player, or
 /// the first player's alone where there are two.
-pub(crate) fn graph(names: &[String], course: &Course, ply: usize, language: Language) -> Markup {
+fn graph(names: &[String], course: &Course, ply: usize, language: Language) -> Markup {
     let shown = match names.len() {
         2 => &names[..1],
         _ => names,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arena_review::{ExpectedScore, InProcessBot, PositionJudge, course};
-use referee_core::{GameInfo, PerSeat, Record, Root};
+use referee_core::{GameInfo, PerSeat, Record, Root, Seat};
 use referee_games::game;
 
 use crate::error::PageError;
@@ -12,6 +12,12 @@ use crate::error::PageError;
 /// So many playouts a game gets in all, and at most so many of them in one search.
 const PLAYOUTS: usize = 60_000;
 const MOST: usize = 100;
+/// A move that cost so much of the points turned a game, where the loss is so many times as large as
+/// its standard error.
+const TURNED: f64 = 0.15;
+const SURE: f64 = 4.0;
+/// So many moves are said to have turned a game.
+const TURNS: usize = 6;
 
 /// Chooses a bot for a game, and gives its name with it; none where there is none for this game.
 pub type ChooseBot =
@@ -22,6 +28,43 @@ pub(crate) struct Course {
     pub(crate) plies: Vec<PerSeat<ExpectedScore>>,
     /// The bot whose estimates they are; none where positions were searched by random playouts.
     pub(crate) by: Option<String>,
+}
+
+/// A move that cost its seat much of what it could expect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Turn {
+    /// Which move, from 1.
+    pub(crate) ply: usize,
+    pub(crate) seat: Seat,
+    /// The shares of the points that the seat could expect before and after it.
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+}
+
+impl Course {
+    /// The moves that turned the game, in their order: those that cost most. `movers` are the seats
+    /// that moved.
+    pub(crate) fn turns(&self, movers: impl Iterator<Item = Seat>) -> Vec<Turn> {
+        let moves = (1..).zip(self.plies.windows(2)).zip(movers);
+        let turns = moves.filter_map(|((ply, around), seat)| {
+            let [before, after] = [around[0][seat], around[1][seat]];
+            let error = before.error.hypot(after.error);
+            let loss = before.score - after.score;
+            let is_turn = loss >= TURNED && loss > SURE * error;
+            is_turn.then_some(Turn {
+                ply,
+                seat,
+                before: before.score,
+                after: after.score,
+            })
+        });
+        let mut turns: Vec<Turn> = turns.collect();
+        let loss = |turn: &Turn| turn.before - turn.after;
+        turns.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
+        turns.truncate(TURNS);
+        turns.sort_by_key(|turn| turn.ply);
+        turns
+    }
 }
 
 /// The shares of the points that the seats can expect.
@@ -50,4 +93,34 @@ pub(crate) fn evaluated(record: &Record, analyst: &ChooseBot) -> Result<Course, 
         plies,
         by: bot.map(|(name, _)| name),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_moves_that_cost_most_have_turned_a_game() {
+        let plies = [0.5, 0.45, 0.9, 0.88, 0.2, 0.4, 0.0];
+        let course = |error: f64| Course {
+            plies: plies
+                .map(|score| {
+                    let of = |score| ExpectedScore { score, error };
+                    PerSeat::from(vec![of(score), of(1.0 - score)])
+                })
+                .into(),
+            by: None,
+        };
+        let movers = || [0, 1, 0, 0, 1, 0].map(Seat::new).into_iter();
+        let turns = course(0.01).turns(movers());
+        let found: Vec<(usize, usize)> = turns
+            .iter()
+            .map(|turn| (turn.ply, turn.seat.index()))
+            .collect();
+        // The second move gave the first player 45 %, the fourth took 68 % from it, and so on.
+        assert_eq!(found, [(2, 1), (4, 0), (5, 1), (6, 0)]);
+        assert!((turns[1].before - turns[1].after - 0.68).abs() < 1e-9);
+        // Nobody can tell where the errors are as large.
+        assert_eq!(course(0.2).turns(movers()), []);
+    }
 }

@@ -9,7 +9,7 @@ use referee_core::{Foul, Record};
 use crate::{
     assets::{SCRIPT, STYLE},
     error::PageError,
-    evaluation,
+    evaluation::ShownCourse,
     expectation::{self, ChooseBot},
     language::Language,
     lists::{self, GamesQuery},
@@ -40,6 +40,9 @@ pub fn game_html(
 ) -> Result<String, ExportError> {
     let course = analyst.map(|analyst| expectation::evaluated(&record, analyst));
     let course = course.transpose()?;
+    let shown = course
+        .as_ref()
+        .map_or(ShownCourse::None, ShownCourse::Known);
     let game = ViewedGame::of(record.printable())?;
     let title = game.names().join(" – ");
     // A closing tag in it would end the element.
@@ -50,13 +53,7 @@ pub fn game_html(
         p { (game.kind.info().title_in(language)) " · " (game.record.header.game_id) }
         p.result { (game.result(language)) }
         (game.fouls(language))
-        div.watching { (viewer::show(&game, ViewedPosition::default(), language, "", "")) }
-        @if let Some(course) = &course {
-            section.evaluation #evaluation {
-                h2 { (language.pick("Evaluation", "评估")) }
-                (evaluation::graph(game.names(), course, game.plies(), language))
-            }
-        }
+        div.watching { (viewer::show(&game, ViewedPosition::default(), shown, language, "", "")) }
         (viewer::times(&game, language))
         script #frames type="application/json" { (PreEscaped(frames)) }
     };

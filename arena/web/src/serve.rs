@@ -87,6 +87,7 @@ pub(crate) fn routes(site: &Arc<Site>) -> Router {
             "/t/{tournament}/games/{game}/picture",
             get(pages::game::picture),
         )
+        .route("/t/{tournament}/games/{game}/on", get(pages::game::play_on))
         .route("/t/{tournament}/live/{game}", get(pages::live::show))
         .route(
             "/t/{tournament}/live/{game}/events",

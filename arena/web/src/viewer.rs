@@ -10,7 +10,11 @@ use referee_core::{
 use referee_games::{Knowledge, Moment, game, replay};
 use serde::Serialize;
 
-use crate::{error::PageError, language::Language};
+use crate::{
+    error::PageError,
+    evaluation::{self, ShownCourse},
+    language::Language,
+};
 
 /// The prefix of the picture's ids.
 pub(crate) const PREFIX: &str = "p-";
@@ -112,6 +116,29 @@ impl ViewedGame {
         self.record.header.players.as_slice()
     }
 
+    /// The position after so many moves as a set-up, from which somebody can play on; none where a game
+    /// can't begin there.
+    pub(crate) fn opening(&self, ply: usize) -> Option<String> {
+        if self.owner.is_some() || !self.kind.info().can_begin_with_moves() {
+            return None;
+        }
+        let header = &self.record.header;
+        let moves = self.record.moves().take(ply);
+        let moves: Vec<&str> = moves.map(|(_, notation, _)| notation).collect();
+        let line = self.kind.transcript((&header.setup, &header.seed), &moves);
+        line.ok()
+    }
+
+    /// The seats that moved, in order.
+    pub(crate) fn movers(&self) -> impl Iterator<Item = Seat> {
+        self.moments.iter().map(|moment| moment.seat)
+    }
+
+    /// A move in words, counted from 0.
+    pub(crate) fn moment_words(&self, at: usize, language: Language) -> &str {
+        self.moments[at].action.in_words(language)
+    }
+
     pub(crate) fn plies(&self) -> usize {
         self.moments.len()
     }
@@ -210,11 +237,14 @@ pub(crate) fn foul_words(name: Option<&str>, foul: &Foul, language: Language) ->
 pub(crate) fn show(
     game: &ViewedGame,
     look: ViewedPosition,
+    course: ShownCourse<'_>,
     language: Language,
     at: &str,
     frames: &str,
 ) -> Markup {
     let plies = game.plies();
+    let turns = course.turns(game);
+    let costs = |ply: usize| turns.iter().find(|turn| turn.ply == ply);
     let ply = look.ply.unwrap_or(plies).min(plies);
     let scene = game.scene(ViewedPosition {
         ply: Some(ply),
@@ -267,6 +297,12 @@ pub(crate) fn show(
                     }
                 }
             }
+            @if !at.is_empty() && game.owner.is_none() && game.kind.info().can_begin_with_moves() {
+                p { a.button data-to="on" href=(format!("{at}/on?ply={ply}")) {
+                    (language.pick("Play on from here", "从这里接着下"))
+                } }
+            }
+            (evaluation::section(game, course, (at, ply), language))
         }
         section.beside {
             h2 { (language.pick("Moves", "着法")) }
@@ -280,6 +316,9 @@ pub(crate) fn show(
                             span.what.foul[moment.action.is_foul()] { (moment.action.in_words(language)) }
                             " "
                             span.took { (time(moment.thought.as_micros() as u64)) }
+                            @if let Some(turn) = costs(number + 1) {
+                                " " span.turned { (format!("−{:.0} %", (turn.before - turn.after) * 100.0)) }
+                            }
                         }
                     }
                 }
@@ -366,6 +405,30 @@ mod tests {
     use crate::tests::played_in;
 
     #[test]
+    fn a_position_is_played_on_where_a_game_can_begin_with_moves() {
+        for kind in &GAMES {
+            let game = ViewedGame::of(played_in(*kind, None)).unwrap();
+            let can = kind.info().can_begin_with_moves();
+            for ply in [0, 1, 3, game.plies() - 1] {
+                let opening = game.opening(ply);
+                assert_eq!(opening.is_some(), can, "{}", kind.info().name);
+                let Some(opening) = opening else { continue };
+                // The same position, whatever the dice say.
+                let setup = kind.opening(&opening).unwrap();
+                let table = kind
+                    .deal(&setup, &referee_core::Seed::new([7; 32]))
+                    .unwrap();
+                let look = ViewedPosition {
+                    ply: Some(ply),
+                    seat: None,
+                };
+                let words = |scene: &Scene| spoken(scene, game.names(), Language::En);
+                assert_eq!(words(&table.scene()), words(&game.scene(look)));
+            }
+        }
+    }
+
+    #[test]
     fn an_owner_sees_what_the_seat_knew_whatever_is_asked_for() {
         for kind in GAMES.iter().filter(|kind| kind.has_secrets()) {
             let record = played_in(*kind, None);
@@ -400,7 +463,14 @@ mod tests {
                     one.frames[0].spoken, all.frames[0].spoken,
                     "the hands are open"
                 );
-                let page = show(&own, ViewedPosition::default(), Language::En, "x", "y");
+                let page = show(
+                    &own,
+                    ViewedPosition::default(),
+                    ShownCourse::None,
+                    Language::En,
+                    "x",
+                    "y",
+                );
                 assert!(!page.into_string().contains("Seen by"));
             }
         }

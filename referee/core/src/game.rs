@@ -28,8 +28,8 @@ pub struct GameInfo {
     pub rules_version: u32,
     /// The notation of a move, for people: `(row, column)`.
     pub notation: Words<&'static str>,
-    /// Names of the parts of the set-up: in English, as in its JSON.
-    pub setup: &'static [Words<&'static str>],
+    /// The parts of the set-up.
+    pub setup: &'static [SetupPart],
     /// Set-ups in one line, as people write them: one of each form of the notation, the usual one
     /// first, some with named parts, and one as JSON at the end. Errors, help and pages show them.
     pub setup_lines: &'static [&'static str],
@@ -52,6 +52,57 @@ pub struct GameInfo {
     pub score_is_lead: bool,
 }
 
+/// A part of the set-up of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetupPart {
+    /// Its name: in English, as in its JSON.
+    pub name: Words<&'static str>,
+    /// What people choose from.
+    pub choices: SetupChoices,
+}
+
+/// What people choose from for a part of a set-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetupChoices {
+    /// One of these values, as a set-up in one line has them, each with words for people.
+    Of(&'static [(&'static str, Words<&'static str>)]),
+    /// A cell of the board, written `ROW:COLUMN`, or one of these words.
+    Cell {
+        /// The most rows, and columns, that a board has.
+        side: u8,
+        /// The names of the parts with the number of rows and of columns.
+        size: [&'static str; 2],
+        /// The words, as those of [`Of`](Self::Of).
+        words: &'static [(&'static str, Words<&'static str>)],
+    },
+    /// What is written, as a position is.
+    Written,
+}
+
+impl SetupPart {
+    /// A part that is written.
+    #[must_use]
+    pub const fn written(english: &'static str, chinese: &'static str) -> Self {
+        Self {
+            name: Words::of(english, chinese),
+            choices: SetupChoices::Written,
+        }
+    }
+
+    /// A part for which one of these values is chosen.
+    #[must_use]
+    pub const fn of(
+        english: &'static str,
+        chinese: &'static str,
+        values: &'static [(&'static str, Words<&'static str>)],
+    ) -> Self {
+        Self {
+            name: Words::of(english, chinese),
+            choices: SetupChoices::Of(values),
+        }
+    }
+}
+
 impl GameInfo {
     /// The longest that a game with these limits takes, as long as the referee itself is in time:
     /// everybody gets ready at once, and each answer takes all of its time.
@@ -68,8 +119,14 @@ impl GameInfo {
     /// The name of a part of the set-up; its name in JSON where it has no other.
     #[must_use]
     pub fn setup_label<'a>(&self, key: &'a str, language: Language) -> &'a str {
-        let part = self.setup.iter().find(|part| part.english == key);
-        part.map_or(key, |part| part.get(language))
+        let part = self.setup.iter().find(|part| part.name.english == key);
+        part.map_or(key, |part| part.name.get(language))
+    }
+
+    /// True if a game can begin with moves that were made, so that any position can be played on from.
+    #[must_use]
+    pub fn can_begin_with_moves(&self) -> bool {
+        self.setup.iter().any(|part| part.name.english == "moves")
     }
 
     /// The first of [`setup_lines`](Self::setup_lines) with a named part.
@@ -210,6 +267,12 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// to the dice. None if every game begins so that is not set up by hand. `dealt` is the state
     /// before the first step.
     fn deal_line(setup: &Self::Setup, dealt: &State<Self>) -> Option<String>;
+
+    /// A move as people say it, where that is shorter than its notation.
+    fn spoken_move(notation: &str, language: Language) -> String {
+        let _ = language;
+        notation.to_owned()
+    }
 
     /// A move as one word, for files in which blanks are between moves.
     fn move_word(dealt: &Self::Public, notation: &str) -> String {

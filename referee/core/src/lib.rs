@@ -42,7 +42,10 @@ pub use file_name::file_name;
 pub use format::{FormatWriter, GameFormat, GameToWrite, NotWritable, Occasion};
 pub use foul::{Foul, FoulKind};
 pub use foul_words::FoulWords;
-pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step, Trial};
+pub use game::{
+    Audience, Game, GameInfo, Illegal, Observation, SetupChoices, SetupError, SetupPart, State,
+    Step, Trial,
+};
 pub use imagine::PastAnswer;
 pub use json::{JsonBounds, JsonError};
 pub use last_words::{split_last_words, with_last_words};

@@ -170,7 +170,7 @@ fn setup<G: Game>(line: &str) -> Result<G::Setup, String> {
 
 /// The JSON of a part; None is what the game does by itself.
 fn member<G: Game>(key: &str, written: &str) -> Result<Option<Value>, String> {
-    let known: Vec<&str> = G::INFO.setup.iter().map(|part| part.english).collect();
+    let known: Vec<&str> = G::INFO.setup.iter().map(|part| part.name.english).collect();
     if !known.contains(&key) {
         return Err(format!(
             "expected one of the parts {}, found \"{}\"",

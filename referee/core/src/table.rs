@@ -4,9 +4,10 @@
 use std::marker::PhantomData;
 
 use crate::{
-    AnyWatcher, Dice, Game, GameFormat, GameInfo, GameToWrite, Malformed, NotWritable, Occasion,
-    Outcome, PastAnswer, Record, Scene, Seat, Seed, SetupError, Sight, State, Step, Trial, Watcher,
-    Wire, Words, expected_words, format, imagine::imagined, named, shorten, wire::offered,
+    AnyWatcher, Dice, Game, GameFormat, GameInfo, GameToWrite, Language, Malformed, NotWritable,
+    Occasion, Outcome, PastAnswer, Record, Scene, Seat, Seed, SetupError, Sight, State, Step,
+    Trial, Watcher, Wire, Words, expected_words, format, imagine::imagined, named, shorten,
+    wire::offered,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -59,6 +60,9 @@ pub trait GameKind: Send + Sync {
         deal: (&serde_json::Value, &Seed),
         moves: &[&str],
     ) -> Result<String, SetupError>;
+
+    /// A move as people say it, where that is shorter than its notation; see [`Game::spoken_move`].
+    fn spoken_move(&self, notation: &str, language: Language) -> String;
 
     /// The formats in which finished games of this kind can be written: first those of every game.
     fn formats(&self) -> Vec<GameFormat>;
@@ -305,6 +309,10 @@ impl<G: Sight> GameKind for ListedGame<G> {
 
     fn opening(&self, line: &str) -> Result<serde_json::Value, SetupError> {
         Ok(in_full(&Self::read_line(line)?))
+    }
+
+    fn spoken_move(&self, notation: &str, language: Language) -> String {
+        G::spoken_move(notation, language)
     }
 
     fn transcript(

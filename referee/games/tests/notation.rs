@@ -260,7 +260,7 @@ fn a_transcript_is_read_back_where_a_set_up_has_moves() {
     let mut read = 0;
     for kind in &GAMES {
         let info = kind.info();
-        let has_moves = info.setup.iter().any(|part| part.english == "moves");
+        let has_moves = info.can_begin_with_moves();
         let lines = info
             .setup_lines
             .iter()

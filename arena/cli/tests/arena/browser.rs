@@ -193,10 +193,10 @@ impl Browser {
         )
         .await;
         let said = self.text("#message").await;
-        let (_, notation) = said
+        let (_, spoken) = said
             .split_once(" would play ")
             .unwrap_or_else(|| panic!("{said}"));
-        notation.to_owned()
+        spoken.strip_prefix("column ").unwrap_or(spoken).to_owned()
     }
 
     /// Types a move, and waits until somebody is asked again.

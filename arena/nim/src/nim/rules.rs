@@ -2,8 +2,8 @@
 //! all wins. Seat 0 begins.
 
 use referee_core::{
-    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
-    Step, Trial, Words,
+    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError,
+    SetupPart, State, Step, Trial, Words,
 };
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +91,7 @@ impl Game for Nim {
             "heap and number of objects, such as b2",
             "堆和取走的数量，例如 b2",
         ),
-        setup: &[Words::of("heaps", "各堆数量")],
+        setup: &[SetupPart::written("heaps", "各堆数量")],
         setup_lines: &["345", "heaps=345", r#"{"heaps":"345"}"#],
         purse: 0,
         scores: (-1, 1),

@@ -10,10 +10,11 @@ use super::{
     words,
 };
 use crate::{
+    evaluation::ShownCourse,
     expectation::Course,
     language::Language,
     layout::part,
-    pages::{game::evaluation, game_title},
+    pages::game_title,
     viewer::{self, ViewedGame, ViewedPosition},
 };
 
@@ -558,6 +559,11 @@ pub(super) fn game(
 ) -> Markup {
     let at = format!("{of}/games/{number}");
     let look = ViewedPosition { ply, seat: None };
+    // With all hands open it would tell of hands that are hidden.
+    let shown = match game.kind.has_secrets() {
+        true => ShownCourse::None,
+        false => ShownCourse::of(course),
+    };
     html! {
         h1 { (game.names().join(" – ")) }
         p {
@@ -567,10 +573,7 @@ pub(super) fn game(
         p.result { (game.result(language)) }
         (game.fouls(language))
         div.watching {
-            (viewer::show(game, look, language, &at, &format!("{at}/frames")))
-        }
-        @if !game.kind.has_secrets() {
-            (evaluation(game, course, &at, ply.unwrap_or(game.plies()), language))
+            (viewer::show(game, look, shown, language, &at, &format!("{at}/frames")))
         }
     }
 }

@@ -87,6 +87,42 @@
   }
   arrange(document);
 
+  // ---- The settings of a game ----
+
+  // The cells of a board are those that it has for sure: by chance it has at least as many as the
+  // smallest one that can be chosen.
+  for (const cells of document.querySelectorAll(".cells")) {
+    const size = ["rows", "columns"].map((part) => cells.closest("form").elements[cells.dataset[part]]);
+    const fit = () => {
+      const [rows, columns] = size.map((select) => Number(select.value) ||
+        Math.min(...[...select.options].map((option) => Number(option.value) || Infinity)));
+      [...cells.children].forEach((row, at) => [...row.children].forEach((cell, column) => {
+        cell.disabled = at >= rows || column >= columns;
+      }));
+    };
+    for (const select of size) select.addEventListener("change", fit);
+    fit();
+  }
+
+  // A slider for the strength of the opponent beside the list that has all of them.
+  const strength = byId("strength");
+  if (strength) {
+    const against = byId("against");
+    const rated = [...against.options].filter((option) => option.dataset.strength)
+      .sort((a, b) => a.dataset.strength - b.dataset.strength);
+    const show = () => {
+      const at = rated.indexOf(against.selectedOptions[0]);
+      strength.disabled = at < 0;
+      if (at >= 0) strength.value = String(at + 1);
+      strength.setAttribute("aria-valuetext", against.selectedOptions[0].textContent);
+    };
+    strength.max = String(rated.length);
+    strength.parentElement.hidden = rated.length < 2;
+    strength.addEventListener("input", () => { rated[Number(strength.value) - 1].selected = true; show(); });
+    against.addEventListener("change", show);
+    show();
+  }
+
   // ---- What changes while somebody looks ----
 
   const say = (text) => { setText("said", text); };
@@ -400,6 +436,8 @@
       cursor.setAttribute("x1", x);
       cursor.setAttribute("x2", x);
     }
+    const balance = byId("balance");
+    if (balance) balance.value = Number(balance.dataset.scores.split(" ")[ply]);
     for (const link of document.querySelectorAll("#moves a")) {
       const is = Number(link.dataset.ply) === ply;
       if (is) {
@@ -420,9 +458,8 @@
         link.href = `${viewer.dataset.at}?ply=${ply}${of === "" ? "" : `&seat=${of}`}${evaluated}`;
       }
     }
-    const picture = byId("picture-link");
-    if (picture) {
-      picture.href = `${viewer.dataset.at}/picture?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}`;
+    for (const link of document.querySelectorAll("a[data-to=picture], a[data-to=on]")) {
+      link.href = `${viewer.dataset.at}/${link.dataset.to}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}`;
     }
     const address = `${viewer.dataset.at}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}${evaluated}`;
     if (viewer.dataset.at) remember(address);
@@ -471,7 +508,7 @@
     go(Math.round((at.x - Number(left)) / (Number(right) - Number(left)) * Number(last)));
   });
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("#viewer [data-step], #moves a");
+    const link = event.target.closest?.("#viewer [data-step], #moves a, .turns a");
     if (!link || !frames || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     stop();

@@ -8,14 +8,14 @@ use axum::{
     http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue},
     response::{IntoResponse as _, Response},
 };
-use maud::{Markup, html};
+use maud::html;
 use referee_core::{Language, Record, Seat};
 use serde::Deserialize;
 
 use crate::{
     caller::Caller,
     error::PageError,
-    evaluation,
+    evaluation::ShownCourse,
     expectation::Course,
     layout::{self, part},
     records,
@@ -125,39 +125,17 @@ pub(crate) fn page(
         p.result { (game.result(language)) }
         (game.fouls(language))
         div.watching {
-            (viewer::show(game, position, language, at, &format!("{at}/frames")))
+            (viewer::show(game, position, ShownCourse::of(course), language, at, &format!("{at}/frames")))
         }
-        (evaluation(game, course, at, ply, language))
         (viewer::times(game, language))
         p {
             (language.pick("Download: ", "下载："))
             a href=(format!("{at}/record")) download { (language.pick("record", "记录")) } " · "
-            a #picture-link href=(format!("{at}/picture?ply={ply}")) download { "SVG" }
+            a data-to="picture" href=(format!("{at}/picture?ply={ply}")) download { "SVG" }
         }
         (viewer::messages(game, language))
     };
     layout::page(caller, &title, &body)
-}
-
-/// The evaluation of a game, or the way to ask for it.
-pub(crate) fn evaluation(
-    game: &ViewedGame,
-    course: Option<&Course>,
-    at: &str,
-    ply: usize,
-    language: Language,
-) -> Markup {
-    html! {
-        section.evaluation #evaluation {
-            h2 { (language.pick("Evaluation", "评估")) }
-            @match course {
-                Some(course) => (evaluation::graph(game.names(), course, ply, language)),
-                None => p { a.button href=(format!("{at}?ply={ply}&evaluation=yes#evaluation")) {
-                    (language.pick("Evaluate this game", "评估本局"))
-                } }
-            }
-        }
-    }
 }
 
 pub(crate) async fn frames(
@@ -198,6 +176,38 @@ pub(crate) async fn picture(
     let record = records::find(&site, &name, &key).await?;
     let position = asked.position(&record)?;
     Ok(picture_file(&ViewedGame::of(record)?, position, language))
+}
+
+pub(crate) async fn play_on(
+    caller: Caller,
+    State(site): OfSite,
+    Path((name, key)): Path<(String, String)>,
+    Query(asked): Query<GameQuery>,
+) -> Response {
+    let record = records::find(&site, &name, &key).await;
+    play_on_from(&caller, record.and_then(ViewedGame::of), asked)
+}
+
+/// Leads to the settings of a game that begins with a position.
+pub(crate) fn play_on_from(
+    caller: &Caller,
+    game: Result<ViewedGame, PageError>,
+    asked: GameQuery,
+) -> Response {
+    let opening = game.and_then(|game| {
+        let ply = asked.ply.unwrap_or(game.plies());
+        let opening = game.opening(ply).ok_or_else(|| {
+            PageError::NotFound("no game can begin with a position of this one".to_owned())
+        })?;
+        Ok((game.kind.info().name, opening))
+    });
+    match opening {
+        Ok((name, opening)) => {
+            let to = format!("/play?game={name}&setup={}", part(&opening));
+            layout::redirect(caller, &to).into_response()
+        }
+        Err(error) => error.page(caller),
+    }
 }
 
 /// A position as a file.

@@ -50,11 +50,15 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/people/{id}/frames", get(frames))
         .route("/people/{id}/record", get(record))
         .route("/people/{id}/picture", get(picture))
+        .route("/people/{id}/on", get(play_on))
 }
 
 #[derive(Deserialize)]
 struct Chosen {
     game: Option<String>,
+    /// The set-up in one line.
+    #[serde(default)]
+    setup: String,
 }
 
 async fn lobby(caller: Caller, State(site): OfSite, Query(chosen): Query<Chosen>) -> Response {
@@ -63,7 +67,14 @@ async fn lobby(caller: Caller, State(site): OfSite, Query(chosen): Query<Chosen>
         Err(error) => return error.page(&caller),
     };
     let kind = chosen.game.as_deref().and_then(game);
-    let body = pages::lobby(people, kind, caller.browser.as_ref(), None, caller.language);
+    let browser = caller.browser.as_ref();
+    let body = pages::lobby(
+        people,
+        kind,
+        browser,
+        (&chosen.setup, None),
+        caller.language,
+    );
     layout::page(&caller, caller.language.pick("Play", "对局"), &body)
 }
 
@@ -93,7 +104,9 @@ async fn begin(
         Err(error) => {
             let wrong = error.told(caller.language);
             let browser = caller.browser.as_ref();
-            let body = pages::lobby(people, kind, browser, Some(&wrong), caller.language);
+            let setup = form.get("setup").map_or("", |line| line);
+            let asked = (setup, Some(&*wrong));
+            let body = pages::lobby(people, kind, browser, asked, caller.language);
             let mut response = layout::page(&caller, caller.language.pick("Play", "对局"), &body);
             error.mark(&mut response);
             response
@@ -458,6 +471,15 @@ async fn frames(
 async fn record(State(site): OfSite, Path(id): Path<String>) -> Result<Response, PageError> {
     let text = kept_record(&site, &id)?;
     Ok(game_page::record_file(&format!("people-{id}"), text))
+}
+
+async fn play_on(
+    caller: Caller,
+    State(site): OfSite,
+    Path(id): Path<String>,
+    Query(asked): Query<game_page::GameQuery>,
+) -> Response {
+    game_page::play_on_from(&caller, finished_game(&site, &id), asked)
 }
 
 async fn picture(

@@ -1,11 +1,11 @@
 //! The pages of games of people.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use arena_draw::{Look, Picture, spoken};
 use arena_play::{NotTakenBack, Slip, setup_parts};
 use maud::{Markup, html};
-use referee_core::{GameKind, Seat};
+use referee_core::{GameKind, Seat, SetupChoices, SetupPart};
 use serde_json::Value;
 
 use super::{
@@ -31,7 +31,7 @@ pub(super) fn lobby(
     people: &People,
     chosen: Option<&'static dyn GameKind>,
     browser: Option<&Browser>,
-    wrong: Option<&str>,
+    (setup, wrong): (&str, Option<&str>),
     language: Language,
 ) -> Markup {
     let own = browser.map_or_else(Vec::new, |browser| people.of_browser(browser));
@@ -50,14 +50,14 @@ pub(super) fn lobby(
         nav aria-label=(language.pick("Games", "游戏")) {
             (front::cards(chosen.map(|kind| kind.info().name), language))
         }
-        @if let Some(kind) = chosen { (settings(people, kind, wrong, language)) }
+        @if let Some(kind) = chosen { (settings(people, kind, (setup, wrong), language)) }
     }
 }
 
 fn settings(
     people: &People,
     kind: &'static dyn GameKind,
-    wrong: Option<&str>,
+    (setup, wrong): (&str, Option<&str>),
     language: Language,
 ) -> Markup {
     let info = kind.info();
@@ -74,13 +74,19 @@ fn settings(
                 }
                 label {
                     span { (language.pick("Against", "对手")) }
-                    select name="against" {
+                    select #against name="against" {
                         @for one in people.context.opponents(info) {
-                            option value=(one.entry.spec) { (opponent(one, language)) }
+                            option value=(one.entry.spec) data-strength=[one.strength.map(|(at, _)| at)] {
+                                (opponent(one, language))
+                            }
                         }
                         option value="people" { (language.pick("people at this screen", "同一屏幕上的人")) }
                         option value="invite" { (language.pick("people whom you send a link", "通过链接邀请的人")) }
                     }
+                }
+                label hidden {
+                    span { (language.pick("How strong", "强度")) }
+                    input #strength type="range" min="1" step="1";
                 }
                 label {
                     span { (language.pick("You play", "你的座位")) }
@@ -106,24 +112,58 @@ fn settings(
                     input type="checkbox" name="timed" value="1";
                     span { (language.pick("the same limit for me", "我也受同样的时限")) }
                 }
-                details {
+                details open[!setup.is_empty()] {
                     summary { (language.pick("Set-up", "开局设置")) }
+                    @let standard: BTreeMap<String, Value> = setup_parts(kind).into_iter().collect();
+                    @for part in info.setup {
+                        @if let Some(value) = standard.get(part.name.english) {
+                            (choices(part, &shown(value), language))
+                        }
+                    }
                     label {
                         span {
-                            (language.pick("All of it in one line, such as ", "用一行写出全部，例如 "))
+                            (language.pick("Or all of it in one line, such as ", "或用一行写出全部，例如 "))
                             code { (info.named_setup().unwrap_or_default()) }
                         }
-                        input name="setup";
-                    }
-                    @for (key, value) in setup_parts(kind) {
-                        label {
-                            span { (info.setup_label(&key, language)) }
-                            input name=(format!("setup.{key}")) value=(shown(&value));
-                        }
+                        input name="setup" value=(setup);
                     }
                 }
                 button type="submit" { (language.pick("Begin", "开始")) }
             }
+        }
+    }
+}
+
+/// A part of a set-up to choose, where it is not written. `standard` is what it is by itself.
+fn choices(part: &SetupPart, standard: &str, language: Language) -> Markup {
+    let name = format!("setup.{}", part.name.english);
+    let label = capitalised(part.name.get(language));
+    html! {
+        @match part.choices {
+            SetupChoices::Of(values) => label {
+                span { (label) }
+                select name=(name) {
+                    @for (value, words) in values {
+                        option value=(value) selected[*value == standard] { (words.get(language)) }
+                    }
+                }
+            },
+            SetupChoices::Cell { side, size: [rows, columns], words } => fieldset {
+                legend { (label) }
+                @for (value, words) in words {
+                    label.check {
+                        input type="radio" name=(name) value=(value) checked[*value == standard];
+                        span { (words.get(language)) }
+                    }
+                }
+                div.cells data-rows=(format!("setup.{rows}")) data-columns=(format!("setup.{columns}")) {
+                    @for row in 0..side { div { @for column in 0..side {
+                        @let cell = format!("{row}:{column}");
+                        input type="radio" name=(name) value=(cell) aria-label=(cell) title=(cell);
+                    } } }
+                }
+            },
+            SetupChoices::Written => {},
         }
     }
 }
@@ -135,9 +175,7 @@ fn opponent(one: &Opponent, language: Language) -> String {
     };
     let spec = one.entry.spec.trim_start_matches("house:");
     let (name, options) = spec.split_once('?').unwrap_or((spec, ""));
-    let mut letters = name.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    let name: String = first.into_iter().chain(letters).collect();
+    let name = capitalised(name);
     let chosen: Vec<String> = options
         .split('&')
         .filter_map(|option| option.split_once('='))
@@ -155,6 +193,13 @@ fn opponent(one: &Opponent, language: Language) -> String {
         "{name}{chosen}{comma}{}",
         words_of_strength(at, of, language)
     )
+}
+
+/// A text that begins with a capital letter.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// What an option of a built-in bot is called.
@@ -315,7 +360,9 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
                         input type="hidden" name="seat" value=(seat);
                         input type="hidden" name="version" value=(view.version);
                         @for notation in &seen.legal {
-                            button type="submit" name="move" value=(notation) { (notation) }
+                            button type="submit" name="move" value=(notation) {
+                                (table.kind.spoken_move(notation, language))
+                            }
                         }
                     }
                 }
@@ -490,10 +537,13 @@ pub(super) fn answer(
 ) -> String {
     match done {
         Ok(ActReply::Shown) => String::new(),
-        Ok(ActReply::Hint { bot, notation }) => match language {
-            Language::En => format!("{bot} would play {notation}"),
-            Language::Zh => format!("{bot} 会走 {notation}"),
-        },
+        Ok(ActReply::Hint { bot, notation }) => {
+            let spoken = table.kind.spoken_move(notation, language);
+            match language {
+                Language::En => format!("{bot} would play {spoken}"),
+                Language::Zh => format!("{bot} 会走 {spoken}"),
+            }
+        }
         Err(ActRefusal::Slip(slip)) => {
             let notation = table.kind.info().notation.get(language);
             match (language, slip) {

@@ -2,8 +2,8 @@
 //! deal of what a seat has not seen.
 
 use referee_core::{
-    Audience, Dice, Game, GameInfo, Illegal, Observation, PerSeat, Scene, Seat, SetupError, State,
-    Step, Trial, Words,
+    Audience, Dice, Game, GameInfo, Illegal, Observation, PerSeat, Scene, Seat, SetupError,
+    SetupPart, State, Step, Trial, Words,
 };
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
@@ -111,9 +111,26 @@ impl Game for BigTwo {
             "各张牌以空格隔开，例如 3C 3D JK1；pass 表示过牌",
         ),
         setup: &[
-            Words::of("scoring", "计分方式"),
-            Words::of("reversal", "大小反转"),
-            Words::of("hands", "手牌"),
+            SetupPart::of(
+                "scoring",
+                "计分方式",
+                &[
+                    ("places", Words::of("by places", "按名次")),
+                    (
+                        "payout",
+                        Words::of("by payments for cards that are left", "按剩余的牌赔付"),
+                    ),
+                ],
+            ),
+            SetupPart::of(
+                "reversal",
+                "大小反转",
+                &[
+                    ("true", Words::of("plays can reverse the order", "可以反转")),
+                    ("false", Words::of("the order stays", "不反转")),
+                ],
+            ),
+            SetupPart::written("hands", "手牌"),
         ],
         setup_lines: &[
             EXAMPLE,

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use referee_core::{
-    Dice, FormatWriter, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat,
-    SetupError, State, Step, Trial, Words,
+    Dice, FormatWriter, Game, GameInfo, Illegal, Language, Observation, Outcome, PerSeat, Scene,
+    Seat, SetupChoices, SetupError, SetupPart, State, Step, Trial, Words,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -98,20 +98,39 @@ pub enum Question {
     Point,
 }
 
+/// The sizes that people choose from: those that the dice give.
+const SIZES: &[(&str, Words<&str>)] = &[
+    ("random", Words::of("by chance", "随机")),
+    ("9", Words::of("9", "9")),
+    ("10", Words::of("10", "10")),
+    ("11", Words::of("11", "11")),
+    ("12", Words::of("12", "12")),
+];
+
 impl Game for ConnectFour {
     const INFO: GameInfo = GameInfo {
         name: "connect_four",
         title: "Connect Four with a forbidden cell",
         seats: 2,
         rules_version: 1,
-        notation: Words::of("(row, column)", "(行, 列)"),
+        notation: Words::of("a column, such as 4", "列号，例如 4"),
         setup: &[
-            Words::of("rows", "行数"),
-            Words::of("columns", "列数"),
-            Words::of("forbidden", "禁用格"),
-            Words::of("moves", "已下的着法"),
-            Words::of("board", "棋盘"),
-            Words::of("turn", "轮到的座位"),
+            SetupPart::of("columns", "列数", SIZES),
+            SetupPart::of("rows", "行数", SIZES),
+            SetupPart {
+                name: Words::of("forbidden", "禁用格"),
+                choices: SetupChoices::Cell {
+                    side: LARGEST,
+                    size: ["rows", "columns"],
+                    words: &[
+                        ("random", Words::of("by chance", "随机")),
+                        ("none", Words::of("none", "没有")),
+                    ],
+                },
+            },
+            SetupPart::written("moves", "已下的着法"),
+            SetupPart::written("board", "棋盘"),
+            SetupPart::written("turn", "轮到的座位"),
         ],
         setup_lines: &[
             "3 3 4",
@@ -175,6 +194,14 @@ impl Game for ConnectFour {
     }
 
     /// Column and row as in the literature: a1 is the lower left cell.
+    fn spoken_move(notation: &str, language: Language) -> String {
+        match (column(notation), language) {
+            (None, _) => notation.to_owned(),
+            (Some(column), Language::En) => format!("column {column}"),
+            (Some(column), Language::Zh) => format!("第 {column} 列"),
+        }
+    }
+
     fn move_word(dealt: &Public, notation: &str) -> String {
         literary(notation, dealt.board.rows()).unwrap_or_else(|| notation.replace(' ', ""))
     }

@@ -3,7 +3,7 @@
 
 use referee_core::{
     Audience, Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat,
-    SetupError, State, Step, Trial, Words,
+    SetupError, SetupPart, State, Step, Trial, Words,
 };
 
 use super::{
@@ -208,9 +208,22 @@ impl Game for Mahjong {
             "一张牌，例如 3c；win 表示和牌，pass 表示不和",
         ),
         setup: &[
-            Words::of("missing_suit", "缺一门"),
-            Words::of("wall", "牌墙"),
-            Words::of("hands", "手牌"),
+            SetupPart::of(
+                "missing_suit",
+                "缺一门",
+                &[
+                    (
+                        "required",
+                        Words::of("a winning hand lacks a suit", "和牌必须缺一门"),
+                    ),
+                    (
+                        "free",
+                        Words::of("a winning hand may have all suits", "不必缺一门"),
+                    ),
+                ],
+            ),
+            SetupPart::written("wall", "牌墙"),
+            SetupPart::written("hands", "手牌"),
         ],
         setup_lines: &[
             "122367c1478b138d 4589c23569b2579d",

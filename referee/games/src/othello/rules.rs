@@ -6,7 +6,7 @@
 
 use referee_core::{
     Dice, FormatWriter, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat,
-    SetupError, State, Step, Trial, Words,
+    SetupError, SetupPart, State, Step, Trial, Words,
 };
 
 use super::{
@@ -93,8 +93,8 @@ impl Game for Othello {
         rules_version: 1,
         notation: Words::of("column and row, such as d3", "列和行，例如 d3"),
         setup: &[
-            Words::of("position", "局面"),
-            Words::of("moves", "开局着法"),
+            SetupPart::written("position", "局面"),
+            SetupPart::written("moves", "开局着法"),
         ],
         setup_lines: &[
             "f5d6c3",
