@@ -1,11 +1,18 @@
 //! Text, tables, events and progress on the terminal: nothing else prints.
 
-use std::{io::Write as _, time::Duration};
+use std::{
+    io::Write as _,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result};
 use arena_events::{Event, Line};
 use comfy_table::{CellAlignment, Table, presets};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use referee_core::shorten;
 
@@ -113,24 +120,48 @@ pub fn table_lines(
     lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Games that this run has played, games a second, time left; only on a terminal.
-pub fn progress(games: Option<u64>) -> ProgressBar {
+/// Games that this run has played, games a second, time left; only on a terminal. Until the first game
+/// is over, the moves so far say that it goes on, where they are known.
+pub fn progress(games: Option<u64>, moves: Option<Arc<AtomicU64>>) -> ProgressBar {
     let style = match games {
-        Some(_) => "{bar:30} {pos}/{len} games  {rate}  {eta} left",
-        None => "{spinner} {pos} games  {rate}",
+        Some(_) => "{bar:30} {pos}/{len} games  {pace}  {left} left",
+        None => "{spinner} {pos} games  {pace}",
     };
     let style = ProgressStyle::with_template(style)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key(
-            "rate",
+            "pace",
+            move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let moves = moves.as_ref().map(|moves| moves.load(Ordering::Relaxed));
+                let _ = out.write_str(&pace(state.pos(), state.per_sec(), moves));
+            },
+        )
+        .with_key(
+            "left",
             |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let _ = write!(out, "{:.1}/s", state.per_sec());
+                let _ = out.write_str(&time_left(state.per_sec(), state.eta()));
             },
         );
     let bar = ProgressBar::with_draw_target(games, ProgressDrawTarget::stderr()).with_style(style);
     // It should be there before the first game has ended.
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// Games a second, or the moves so far where no game is over.
+fn pace(games: u64, a_second: f64, moves: Option<u64>) -> String {
+    match (games, moves) {
+        (0, Some(moves)) => plural(moves, "move"),
+        _ => format!("{a_second:.1}/s"),
+    }
+}
+
+/// The time that is left, by the games a second so far.
+fn time_left(a_second: f64, estimate: Duration) -> String {
+    match a_second > 0.0 {
+        true => format!("{:#}", HumanDuration(estimate)),
+        false => "?".to_owned(),
+    }
 }
 
 /// One event as one line of JSON.
@@ -175,6 +206,16 @@ mod tests {
         assert_eq!(lines[1], format!("        {}", ["word"; 14].join(" ")));
         assert_eq!(lines[2], format!("        {}", ["word"; 11].join(" ")));
         assert!(lines.iter().all(|line| line.len() <= WIDTH));
+    }
+
+    #[test]
+    fn progress_says_what_is_known() {
+        assert_eq!(pace(0, 0.0, Some(0)), "0 moves");
+        assert_eq!(pace(0, 0.0, Some(1)), "1 move");
+        assert_eq!(pace(0, 0.0, None), "0.0/s");
+        assert_eq!(pace(3, 0.5, Some(99)), "0.5/s");
+        assert_eq!(time_left(0.0, Duration::ZERO), "?");
+        assert_eq!(time_left(0.5, Duration::from_secs(80)), "80s");
     }
 
     #[test]

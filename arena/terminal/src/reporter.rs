@@ -1,7 +1,14 @@
 //! Shows a run while it goes on: progress on a terminal, notes on standard error, events
 //! on standard output, metrics. The engine tells it what happens and knows nothing of it.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use arena_events::{
     Event,
@@ -37,6 +44,8 @@ pub struct Reporter {
     is_silent: bool,
     stop: Stop,
     bar: OnceLock<ProgressBar>,
+    /// Number of moves that this run has made.
+    moves: Arc<AtomicU64>,
     seen: Mutex<SeenOfRun>,
 }
 
@@ -67,6 +76,7 @@ impl Reporter {
             is_silent: false,
             stop: stop.clone(),
             bar: OnceLock::new(),
+            moves: Arc::default(),
             seen: Mutex::default(),
         }
     }
@@ -156,7 +166,8 @@ impl Observer for Reporter {
                 games_in_group,
             } => {
                 let left = planned.map(|planned| planned.saturating_sub(done) * games_in_group);
-                self.bar.get_or_init(|| report::progress(left));
+                self.bar
+                    .get_or_init(|| report::progress(left, Some(self.moves.clone())));
             }
             RunEvent::Leased { waited } => metrics::waited(waited),
             RunEvent::Counted => {
@@ -221,7 +232,10 @@ impl Observer for Reporter {
             }
             RunEvent::Committed(took) => metrics::committed(took),
             RunEvent::RefereeDelay(delay) => metrics::late(delay),
-            RunEvent::Running(games) => metrics::running(games),
+            RunEvent::Running { games, moves } => {
+                self.moves.store(moves, Ordering::Relaxed);
+                metrics::running(games);
+            }
             RunEvent::Stopping(reason) => {
                 self.print(|| Event::Stopping(StoppingEvent { reason }));
                 // Whoever asked for it has been told already.

@@ -73,8 +73,13 @@ pub enum RunEvent<'a> {
     Committed(Duration),
     /// The referee's threads were late by so much at worst in the last second.
     RefereeDelay(Duration),
-    /// So many games are being played now.
-    Running(usize),
+    /// How much is being played now.
+    Running {
+        /// Number of games that have begun and are not over.
+        games: usize,
+        /// Number of moves that this run has made, also in those games.
+        moves: u64,
+    },
     /// No more games are begun; the games that are running are finished.
     Stopping(StopCause),
 }

@@ -272,7 +272,10 @@ impl<R: Results> RunWatch<'_, R> {
                     self.tell_stopping(StopCause::Asked);
                 }
             }
-            self.observer.event(RunEvent::Running(self.pool.running()));
+            self.observer.event(RunEvent::Running {
+                games: self.pool.running(),
+                moves: self.pool.moves(),
+            });
             if last.elapsed() < SECOND {
                 continue;
             }

@@ -1,6 +1,9 @@
 //! Plays one game: asks, waits, and lets the sitting judge.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use futures_util::future::join_all;
 use referee_core::{Foul, FoulKind, PerSeat, Record, Seat, SetupError, ThinkingTime};
@@ -115,7 +118,7 @@ impl SeatedGame {
                     }
                     for (about, reply) in heard {
                         let state = &mut table[about.seat];
-                        self.hear(&mut sitting, state, about, reply);
+                        self.hear(shard, &mut sitting, state, about, reply);
                     }
                 }
                 Next::Over(finished) => {
@@ -212,6 +215,7 @@ impl SeatedGame {
     /// Lets the sitting judge what came back.
     fn hear(
         &self,
+        shard: &Shard,
         sitting: &mut Sitting,
         state: &mut SeatState,
         about: AboutAnswer,
@@ -229,6 +233,7 @@ impl SeatedGame {
                 }
             }
             Judgement::Accepted { notation, public } => {
+                shard.moves.fetch_add(1, Ordering::Relaxed);
                 if public {
                     self.tell(|| Live::Played {
                         seat,

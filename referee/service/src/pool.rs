@@ -2,6 +2,10 @@
 //! does nothing else handles a question sooner, and each measures how late it is.
 
 use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     thread::{self, JoinHandle, ThreadId},
     time::Duration,
 };
@@ -31,6 +35,8 @@ pub struct Shard {
     pub heartbeat: Heartbeat,
     /// The streams of games that are over, as long as their bots have not closed them.
     pub closing: TaskTracker,
+    /// Number of moves that have been made in its games.
+    pub moves: Arc<AtomicU64>,
     handle: Handle,
     /// The games that it plays.
     games: TaskTracker,
@@ -89,6 +95,7 @@ impl Pool {
             id: ShardId(thread),
             heartbeat,
             closing: TaskTracker::new(),
+            moves: Arc::default(),
             handle,
             games: TaskTracker::new(),
         });
@@ -175,6 +182,15 @@ impl Pool {
     #[must_use]
     pub fn running(&self) -> usize {
         self.shards.iter().map(|shard| shard.games.len()).sum()
+    }
+
+    /// Number of moves that have been made in games on all threads, also in those that are not over.
+    #[must_use]
+    pub fn moves(&self) -> u64 {
+        let shards = self.shards.iter();
+        shards
+            .map(|shard| shard.moves.load(Ordering::Relaxed))
+            .sum()
     }
 
     /// Number of tasks that are alive on all threads, the heartbeats among them.

@@ -159,6 +159,7 @@ async fn played(conducts: [Conduct; SEATS as usize]) -> Record {
     }
     let pool = Pool::new(1).unwrap();
     let record = seated(bots).play(&pool).await.unwrap();
+    assert_eq!(pool.moves(), record.moves().count() as u64);
     // The last words are still on their way; then the heartbeat is alone.
     let gone = async {
         while pool.tasks() > 1 {

@@ -391,7 +391,7 @@ impl PlayArgs {
             "{name} is queued for the arena that serves this store with --kubernetes; Ctrl-C stops \
              waiting, `arena tournament pause {name}` stops it"
         ));
-        let progress = report::progress(None);
+        let progress = report::progress(None, None);
         let mut told = None;
         let tournament = loop {
             let Some(tournament) = store.tournament(name).await? else {
