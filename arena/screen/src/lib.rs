@@ -1,4 +1,5 @@
-//! `arena play`: a person at the terminal against bots, or several people at one terminal.
+//! `arena play`: a person at the terminal against bots, or several people at one terminal. Also the
+//! full screen for a text that changes, as `arena watch` shows.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,7 @@ use referee_bots::{Entry, LaunchContext};
 use referee_cli::{End, LaunchArgs, bots::schemes, usage};
 use referee_core::{GameKind, Language, Root};
 
+pub use self::full_screen::Pager;
 use self::{
     commands::{After, Commands},
     full_screen::Screen,

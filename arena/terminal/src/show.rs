@@ -24,15 +24,13 @@ const PAIRS: usize = 28;
 const MATCHES: usize = 64;
 
 /// The standings, and what belongs to them.
-pub fn standings(snapshot: &Snapshot) -> anyhow::Result<()> {
-    table(snapshot)?;
-    duel(snapshot)?;
-    pairs(snapshot)?;
-    thinking(snapshot)?;
-    notes(snapshot)
+#[must_use]
+pub fn standings(snapshot: &Snapshot) -> String {
+    let parts = [table, duel, pairs, thinking, notes];
+    parts.map(|part| part(snapshot)).concat()
 }
 
-fn table(snapshot: &Snapshot) -> anyhow::Result<()> {
+fn table(snapshot: &Snapshot) -> String {
     // Many games make wide columns: names get shorter, then tie-breaks are left out,
     // of which the JSON has all.
     let mut lines = lines(snapshot, report::LONGEST_NAME, 2);
@@ -41,16 +39,13 @@ fn table(snapshot: &Snapshot) -> anyhow::Result<()> {
             lines = self::lines(snapshot, longest, ties);
         }
     }
-    for (at, line) in lines.iter().enumerate() {
-        match at {
-            0 => text(&format!("{}\n", line.bold()))?,
-            _ => text(&format!("{line}\n"))?,
-        }
+    if let Some(header) = lines.first_mut() {
+        *header = header.bold().to_string();
     }
     if snapshot.standings.games == 0 {
-        text("no deal has been played from every seating yet\n")?;
+        lines.push("no deal has been played from every seating yet".to_owned());
     }
-    Ok(())
+    lines.join("\n") + "\n"
 }
 
 fn lines(snapshot: &Snapshot, longest: usize, ties: usize) -> Vec<String> {
@@ -143,13 +138,12 @@ fn ordered(snapshot: &Snapshot) -> Vec<(String, Option<&Ranked>, &EntrantRow)> {
     }
 }
 
-/// Prints what a match of two says about their strengths.
-fn duel(snapshot: &Snapshot) -> anyhow::Result<()> {
+/// What a match of two says about their strengths.
+fn duel(snapshot: &Snapshot) -> String {
     let Some(pair) = snapshot.standings.duel() else {
-        return Ok(());
+        return String::new();
     };
-    let lines = duel_lines(snapshot, pair);
-    text(&format!("\n{}\n", lines.join("\n")))
+    format!("\n{}\n", duel_lines(snapshot, pair).join("\n"))
 }
 
 /// The pairs that have a table of their own.
@@ -168,10 +162,10 @@ fn pair_name(snapshot: &Snapshot, pair: &Meeting) -> String {
 }
 
 /// Everybody against everybody.
-fn pairs(snapshot: &Snapshot) -> anyhow::Result<()> {
+fn pairs(snapshot: &Snapshot) -> String {
     let pairs = table_of_pairs(snapshot);
     if pairs.is_empty() {
-        return Ok(());
+        return String::new();
     }
     let tested = snapshot.tests.iter().any(Option::is_some);
     let mut header = vec!["", "W-D-L", "score", "Elo ± 95 %"];
@@ -196,12 +190,13 @@ fn pairs(snapshot: &Snapshot) -> anyhow::Result<()> {
         }
         rows.push(cells);
     }
-    text("\n")?;
-    report::table(&header, rows, |column| (1..4).contains(&column))
+    let lines = table_lines(&header, rows, |column| (1..4).contains(&column));
+    format!("\n{}\n", lines.join("\n"))
 }
 
-/// Prints the bots' thinking times, and their fouls.
-fn thinking(snapshot: &Snapshot) -> anyhow::Result<()> {
+/// The bots' thinking times, and their fouls.
+fn thinking(snapshot: &Snapshot) -> String {
+    let mut said = String::new();
     let mut rows = Vec::new();
     let mut fouls = Vec::new();
     for (_, _, row) in ordered(snapshot) {
@@ -222,18 +217,19 @@ fn thinking(snapshot: &Snapshot) -> anyhow::Result<()> {
     }
     if !rows.is_empty() {
         let limit = snapshot.definition.limits.per_move;
-        text(&format!("\nthinking time a move, of {limit:?}\n"))?;
-        report::table(&["", "median", "p99", "max"], rows, |column| column > 0)?;
+        let lines = table_lines(&["", "median", "p99", "max"], rows, |column| column > 0);
+        let lines = lines.join("\n");
+        said += &format!("\nthinking time a move, of {limit:?}\n{lines}\n");
     }
     if !fouls.is_empty() {
-        text("\n")?;
-        line(&format!("fouls: {}", fouls.join("; ")))?;
+        let fouls = wrapped(&format!("fouls: {}", fouls.join("; ")));
+        said += &format!("\n{fouls}\n");
     }
-    Ok(())
+    said
 }
 
-/// Prints what does not count, the remarks of the schedule, and the warnings.
-fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
+/// What does not count, and the remarks of the schedule.
+fn notes(snapshot: &Snapshot) -> String {
     let count = snapshot.count;
     let mut notes = Vec::new();
     let without = figures::without_error_bars(&error_bars(snapshot), Language::En);
@@ -270,13 +266,12 @@ fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
     let schedule = snapshot.schedule.iter();
     let remarks = schedule.flat_map(|schedule| schedule.remarks());
     notes.extend(remarks.map(|remark| remark.words(|who| snapshot.name(who))));
-    if !notes.is_empty() {
-        text("\n")?;
+    let notes = notes.iter().map(|note| wrapped(note) + "\n");
+    let notes: String = notes.collect();
+    match notes.is_empty() {
+        true => notes,
+        false => format!("\n{notes}"),
     }
-    for note in notes {
-        line(&note)?;
-    }
-    Ok(())
 }
 
 /// Prints the warnings, on standard error. `first_game` says where the first foul of a bot lies.

@@ -56,7 +56,7 @@ impl Demo {
             let reporter = Reporter::new(&started.game, None, false, &stop);
             let played = settings.play(plan, folder, false, &stop, reporter).await?;
             describe(folder, &started, Some(played.ended(&settings, folder)))?;
-            show::standings(&played.snapshot)?;
+            report::text(&show::standings(&played.snapshot))?;
             match played.close(folder) {
                 End::Done => {
                     if let Some(folder) = folder {

@@ -144,7 +144,7 @@ impl Match {
         let ended = played.ended(&settings, folder);
         describe(folder, &started, Some(ended.clone()))?;
         match report {
-            Report::Table => show::standings(&played.snapshot)?,
+            Report::Table => report::text(&show::standings(&played.snapshot))?,
             Report::Json => {
                 report::event(Event::RunEnded(ended))?;
                 report::event(played.snapshot.standings_event(None, started.bots))?;

@@ -1,5 +1,6 @@
 //! The full screen of `arena play`: keys and a mouse. `form.rs` asks for the settings, `game.rs` plays
-//! a game. What a game is shown as is in `view.rs`, and `board.rs` lays out its table.
+//! a game. What a game is shown as is in `view.rs`, and `board.rs` lays out its table. `pager.rs` shows
+//! a text that changes.
 
 mod board;
 mod form;
@@ -7,6 +8,7 @@ mod game;
 mod keys;
 mod line;
 mod page;
+mod pager;
 mod view;
 
 use std::{
@@ -40,6 +42,7 @@ use tokio::sync::{mpsc, oneshot};
 use self::{keys::Key, page::wrapped};
 use super::words;
 
+pub use self::pager::Pager;
 pub(super) use self::{form::settle, game::play};
 
 /// Events that were not looked at yet. Whoever types faster than that waits.

@@ -102,7 +102,7 @@ impl Shown {
                 report::event(standings)?;
                 report::event(self.snapshot.figures_event(Some(&self.tournament.name)))
             }
-            Format::Text => show::standings(&self.snapshot),
+            Format::Text => report::text(&show::standings(&self.snapshot)),
         }
     }
 
@@ -141,8 +141,8 @@ impl Shown {
         )
     }
 
-    /// Prints its name and its progress.
-    pub(super) fn introduce(&self) -> anyhow::Result<()> {
+    /// Its name and its progress.
+    pub(super) fn introduction(&self) -> String {
         let (tournament, snapshot) = (&self.tournament, &self.snapshot);
         let state = events::state(tournament.state, self.is_claimed, tournament.wish);
         let about = match snapshot.definition.breaks_ties() {
@@ -150,7 +150,7 @@ impl Shown {
             false => "at most",
         };
         let of = |planned: u64| format!(" of {about} {planned}");
-        let line = format!(
+        let mut lines = vec![format!(
             "{}: {}, {} bots, {}, {}{} deals",
             tournament.name,
             snapshot.kind.info().title,
@@ -158,28 +158,26 @@ impl Shown {
             word(state),
             snapshot.count.groups,
             snapshot.count.planned_groups.map_or_else(String::new, of),
-        );
-        report::line(&line)?;
+        )];
         if state == State::Interrupted {
-            report::line(&format!(
+            lines.push(format!(
                 "the arena that played it was killed; `arena tournament resume {}` goes on with it",
                 tournament.name
-            ))?;
+            ));
         }
         // Where there is no room, nobody could write it.
         let little = self.room.filter(|room| *room < LITTLE_ROOM);
         if let Some(room) = little.filter(|_| !tournament.state.is_final()) {
             let (what, room) = (Cure::Room.words(), room >> 10);
-            report::line(&format!("it waits for {what}: {room} KiB are left"))?;
+            lines.push(format!("it waits for {what}: {room} KiB are left"));
         } else if let Some(waits) = &tournament.waits {
-            report::line(&format!("it waits for {waits}"))?;
+            lines.push(format!("it waits for {waits}"));
         } else if state == State::Queued {
-            report::line("it waits for `arena serve` on this store")?;
+            lines.push("it waits for `arena serve` on this store".to_owned());
         }
-        report::text(&format!(
-            "begun {}\n\n",
-            show::date(tournament.created_unix_ms)
-        ))
+        lines.push(format!("begun {}", show::date(tournament.created_unix_ms)));
+        let lines = lines.iter().map(|line| report::wrapped(line) + "\n");
+        lines.collect::<String>() + "\n"
     }
 
     /// The root that its deals come from.
@@ -226,7 +224,7 @@ impl Status {
         let [shown] = &all[..] else {
             return together(&all).map(|()| End::Done);
         };
-        shown.introduce()?;
+        report::text(&shown.introduction())?;
         shown.show(self.format)?;
         show::figures(&shown.snapshot)?;
         if self.schedule {

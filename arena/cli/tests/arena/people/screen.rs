@@ -1,4 +1,4 @@
-//! The full screen of `arena play`, on a terminal that is read as a person reads it.
+//! The full screens of `arena play` and `arena watch`, on a terminal that is read as a person reads it.
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -477,5 +477,33 @@ fn the_full_screen_speaks_chinese() {
     glass.after("\r", "轮到");
     glass.after("0x\r", "不是合法着法");
     glass.press(QUIT);
+    glass.has_left(0);
+}
+
+#[test]
+fn a_tournament_is_watched_with_the_standings_first() {
+    let arena = Arena::new();
+    let bots = (1..=12)
+        .map(|bot| format!("[[bots]]\nname = \"student-{bot:02}\"\nbot = \"house:random\"\n"));
+    let text = format!(
+        "game = \"connect-four\"\nshape = \"round-robin\"\ndeals = 1\n{}",
+        bots.collect::<String>()
+    );
+    fs::write(arena.path("cup.toml"), text).unwrap();
+    done(&arena.run("tournament run cup.toml"));
+    let mut glass = Glass::new(&arena, "watch cup", (24, 80));
+    let first = glass.until_seen("q: leave");
+    assert!(first.starts_with("cup: Connect Four"), "{first}");
+    assert_eq!(first.matches(" student-").count(), 12 + 2, "{first}");
+    // To the end and back.
+    let last = glass.after("\x1b[F", " max\n");
+    assert!(!last.contains("cup: "), "{last}");
+    glass.after("\x1b[H", "cup: Connect Four");
+    glass.press("jj");
+    glass.until("the third line", |seen| {
+        seen.trim_start().starts_with("#  bot")
+    });
+    glass.press("k");
+    glass.press("q");
     glass.has_left(0);
 }
