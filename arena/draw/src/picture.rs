@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use arena_words::with_names;
 use referee_core::{Area, Language, Scene, Shape};
 
 use crate::{board, glyph::number, row, text};
@@ -71,7 +72,7 @@ impl Picture {
         }
         for (index, caption) in scene.captions.iter().enumerate() {
             let line = text::label(
-                &text::with_names(caption, look.language, look.names),
+                &with_names(caption, look.language, look.names),
                 MARGIN,
                 canvas.y + 16.0,
             );
@@ -171,7 +172,7 @@ impl<'a> Canvas<'a> {
 
     fn area(&mut self, index: usize, area: &Area) {
         let mut label = String::new();
-        let words = text::with_names(&area.label, self.look.language, self.look.names);
+        let words = with_names(&area.label, self.look.language, self.look.names);
         if !words.is_empty() {
             label = text::label(&words, MARGIN, self.y + 14.0);
             self.y += LINE;

@@ -1,10 +1,11 @@
 //! A scene in words, for who listens to it instead of looking.
 
+use arena_words::with_names;
 use referee_core::{
     Area, CardSuit, Cell, Language, Piece, Scene, Seat, Shape, Surface, TileSuit, printable,
 };
 
-use crate::{disc, text};
+use crate::disc;
 
 /// The scene as short plain text, one line for each row of a board, each hand and each caption.
 /// Rows of a board that are empty are left out.
@@ -12,7 +13,7 @@ use crate::{disc, text};
 pub fn spoken(scene: &Scene, names: &[String], language: Language) -> String {
     let mut lines = Vec::new();
     for area in &scene.areas {
-        let label = text::with_names(&area.label, language, names);
+        let label = with_names(&area.label, language, names);
         match &area.shape {
             Shape::Board {
                 surface,
@@ -35,7 +36,7 @@ pub fn spoken(scene: &Scene, names: &[String], language: Language) -> String {
         }
     }
     for caption in &scene.captions {
-        lines.push(text::with_names(caption, language, names));
+        lines.push(with_names(caption, language, names));
     }
     let lines: Vec<String> = lines.iter().map(|line| printable(line)).collect();
     lines.join("\n")

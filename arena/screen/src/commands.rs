@@ -8,8 +8,9 @@ use arena_terminal::{
     BuiltIn,
     draw::{self, Signs},
 };
+use arena_words::with_names;
 use referee_bots::{OutputOptions, write_output};
-use referee_core::{GameKind, Language, Seat, printable};
+use referee_core::{GameKind, Language, Scene, Seat, Words, printable};
 use tokio::sync::oneshot;
 
 use super::words;
@@ -57,6 +58,20 @@ impl Commands<'_> {
             true => format!("{name} ({})", self.signs.disc(seat)),
             false => name.clone(),
         }
+    }
+
+    /// The scene that a person sees, in which the seats are named as in the list of moves.
+    pub(super) fn scene(&self, game: &PeopleGame, seat: Seat) -> Scene {
+        let names = game.names().as_slice();
+        let named = |text: &Words| Words::each(|language| with_names(text, language, names));
+        let mut scene = game.scene(seat);
+        for area in &mut scene.areas {
+            area.label = named(&area.label);
+        }
+        for caption in &mut scene.captions {
+            *caption = named(caption);
+        }
+        scene
     }
 
     /// True if somebody else must sit down before this seat is shown, since hands are secret.
@@ -160,7 +175,7 @@ impl Commands<'_> {
 
     /// Writes what they see to a new file.
     pub(super) fn save(&self, game: &PeopleGame, seat: Seat, file: &str) -> String {
-        let drawn = draw::scene(&game.scene(seat), self.signs, self.language);
+        let drawn = draw::scene(&self.scene(game, seat), self.signs, self.language);
         let mut text = words::heading(self.language, self.kind.info());
         for (seat, name) in game.names().iter() {
             text += &format!("{seat}: {name}\n");

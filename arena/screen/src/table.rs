@@ -82,7 +82,7 @@ impl<'a> Table<'a> {
             return Ok(Done::Left(after));
         }
         self.tell_moves(game, seat)?;
-        self.draw(&game.scene(seat))?;
+        self.draw(&self.commands.scene(game, seat))?;
         let legal = game.legal(seat);
         if legal.len() <= FEW {
             report::line(&words::legal(language, &legal))?;
@@ -108,7 +108,7 @@ impl<'a> Table<'a> {
                     report::text(&words::rules(language, info))?;
                 }
                 Some((Command::Legal, _)) => report::line(&words::legal(language, &legal))?,
-                Some((Command::Board, _)) => self.draw(&game.scene(seat))?,
+                Some((Command::Board, _)) => self.draw(&self.commands.scene(game, seat))?,
                 Some((Command::Hint, _)) => {
                     report::line(&self.commands.hint(game, seat).await?)?;
                 }
@@ -210,7 +210,7 @@ impl<'a> Table<'a> {
             return Ok(Some(After::Left));
         };
         self.tell_moves(game, seat)?;
-        self.draw(&game.scene(seat))?;
+        self.draw(&self.commands.scene(game, seat))?;
         if let Some(result) = words::result(language, game) {
             report::line(&result)?;
         }
@@ -228,7 +228,7 @@ impl<'a> Table<'a> {
                 Some((Command::Record, file)) => {
                     report::line(&self.commands.record(game, file))?;
                 }
-                Some((Command::Board, _)) => self.draw(&game.scene(seat))?,
+                Some((Command::Board, _)) => self.draw(&self.commands.scene(game, seat))?,
                 Some((Command::Back, _)) => {
                     if self.take_back(game, seat).await? {
                         return Ok(None);

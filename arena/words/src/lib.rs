@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 
 pub mod figures;
+mod names;
 mod result;
 pub mod warning;
 
+pub use names::with_names;
 pub use result::{Winner, result, result_with_evidence};
 
 /// `1 game`, `2 games`.

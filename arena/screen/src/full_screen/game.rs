@@ -116,7 +116,7 @@ impl GameScreen<'_> {
         };
         // Until the next person has sat down, nobody sees what they know.
         if phase != GamePhase::HandOver {
-            shown.scene = game.scene(seat);
+            shown.scene = self.commands.scene(game, seat);
             let moves = game.moves(seat);
             let moves = moves.map(|one| {
                 let action = one.action.in_words(self.commands.language);
