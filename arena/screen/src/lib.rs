@@ -7,6 +7,7 @@ mod commands;
 mod full_screen;
 mod input;
 mod program;
+mod rules;
 mod settings;
 mod table;
 mod words;

@@ -213,7 +213,7 @@ impl Settings {
                 ("" | "start" | "开始", "") => return Ok(Settled::Start),
                 ("quit" | "exit" | "退出", "") => return Ok(Settled::Left),
                 ("rules" | "规则", "") => {
-                    report::text(&words::rules(language, self.kind.info()))?;
+                    report::text(&words::printed_rules(language, self.kind.info()))?;
                 }
                 ("bots" | "机器人", "") => {
                     report::text(&words::bots(language, self.kind.info()))?;

@@ -105,7 +105,7 @@ impl<'a> Table<'a> {
                     report::text(&words::help(language, info))?;
                 }
                 Some((Command::Rules, _)) => {
-                    report::text(&words::rules(language, info))?;
+                    report::text(&words::printed_rules(language, info))?;
                 }
                 Some((Command::Legal, _)) => report::line(&words::legal(language, &legal))?,
                 Some((Command::Board, _)) => self.draw(&self.commands.scene(game, seat))?,

@@ -4,10 +4,15 @@ use std::{fmt::Write as _, io};
 
 use arena_play::{NotTakenBack, PeopleGame, Slip};
 use arena_review::ExpectedScore;
-use arena_terminal::{draw::Signs, report::LONGEST_NAME};
+use arena_terminal::{
+    draw::Signs,
+    report::{LONGEST_NAME, WIDTH},
+};
 use arena_words::result_with_evidence;
 use house_bots::HOUSE;
 use referee_core::{GameInfo, Language, Seat, shorten};
+
+use crate::{full_screen::wrapped, rules::as_text};
 
 /// The language that the terminal's locale says.
 pub(super) fn language_of_terminal() -> Language {
@@ -90,8 +95,12 @@ pub(super) fn heading(language: Language, info: &GameInfo) -> String {
 }
 
 pub(super) fn rules(language: Language, info: &GameInfo) -> String {
-    let page = info.rules.get(language);
-    format!("\n{}\n\n", page.trim())
+    format!("\n{}\n\n", as_text(info.rules.get(language)))
+}
+
+/// The same in lines of the usual width.
+pub(super) fn printed_rules(language: Language, info: &GameInfo) -> String {
+    wrapped(&rules(language, info), WIDTH).join("\n") + "\n"
 }
 
 pub(super) fn bots(language: Language, info: &GameInfo) -> String {

@@ -180,7 +180,8 @@ fn plays_and_wins(arena: &Arena, session: &Session, child: Child) {
         all += &said;
     }
     let rules = person.says("rules");
-    assert!(rules.contains('#'), "{rules}");
+    assert!(rules.contains("Set-ups"), "{rules}");
+    fits_eighty_columns(&without_colours(&rules).replace('\r', ""));
     let mut said = person.says("start");
     let first = said.clone();
     let slip = person.says(session.slip);

@@ -39,11 +39,11 @@ use referee_cli::stop::EndSignals;
 use referee_core::Language;
 use tokio::sync::{mpsc, oneshot};
 
-use self::{keys::Key, page::wrapped};
+use self::keys::Key;
 use super::words;
 
 pub use self::pager::Pager;
-pub(super) use self::{form::settle, game::play};
+pub(super) use self::{form::settle, game::play, page::wrapped};
 
 /// Events that were not looked at yet. Whoever types faster than that waits.
 const EVENTS: usize = 64;
