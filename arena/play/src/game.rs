@@ -229,11 +229,18 @@ impl PeopleGame {
     }
 
     /// The name of a bot that can't go on in the middle of a game.
-    fn bot_that_cant_resume(&self) -> Option<String> {
+    #[must_use]
+    pub fn bot_that_cant_resume(&self) -> Option<String> {
         self.chairs.iter().find_map(|(_, chair)| match chair {
             Chair::Bot(guest) if !guest.can_resume => Some(guest.name.clone()),
             _ => None,
         })
+    }
+
+    /// True if somebody has moved, or has left the game.
+    #[must_use]
+    pub const fn is_begun(&self) -> bool {
+        !self.played.is_empty()
     }
 
     /// The answers so far, round by round: enough to go on with the game elsewhere.

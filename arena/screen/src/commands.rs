@@ -1,7 +1,7 @@
 //! Actions of people in a game, whatever it is shown with: move, ask for a hint, take back, write
 //! files. It reads nothing and draws nothing; it answers in words.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arena_play::PeopleGame;
 use arena_terminal::{
@@ -19,9 +19,11 @@ use super::words;
 pub(super) const FEW: usize = 16;
 
 /// A person's wish after a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum After {
     Left,
+    /// They have left a game that goes on with this file.
+    Saved(PathBuf),
     Interrupted,
     Again,
     Settings,

@@ -6,13 +6,14 @@
 mod commands;
 mod full_screen;
 mod input;
+mod left;
 mod program;
 mod rules;
 mod settings;
 mod table;
 mod words;
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
 use arena_play::Seating;
@@ -31,6 +32,7 @@ use self::{
     commands::{After, Commands},
     full_screen::Screen,
     input::Input,
+    left::GameSoFar,
     settings::{Settings, Settled},
     table::Table,
 };
@@ -39,7 +41,7 @@ use self::{
 /// reads lines: you type your moves, or `help`.
 #[derive(Args)]
 pub struct Play {
-    /// The game, for example connect-four.
+    /// The game, for example connect-four; or the file of a game that was left, to go on with it.
     game: String,
     /// A bot to play against, SPEC or NAME=SPEC; once for each, or once for all other seats
     /// [default: the strongest built-in bot].
@@ -121,12 +123,12 @@ impl TerminalForm {
     async fn play(
         &mut self,
         commands: Commands<'_>,
-        seating: Seating,
+        game: GameSoFar,
         context: &LaunchContext,
     ) -> anyhow::Result<After> {
         match self {
-            Self::Lines(input) => Table::new(commands).play(seating, context, input).await,
-            Self::Screen(screen) => full_screen::play(screen, commands, seating, context).await,
+            Self::Lines(input) => Table::new(commands).play(game, context, input).await,
+            Self::Screen(screen) => full_screen::play(screen, commands, game, context).await,
         }
     }
 }
@@ -138,30 +140,39 @@ impl Play {
     ///
     /// What was typed is wrong, or a bot or the terminal fails.
     pub async fn run(self) -> anyhow::Result<End> {
-        let kind = arena_tournament::find_game(&self.game)?;
+        let mut left = self.left_game()?;
+        let kind = match &left {
+            Some(left) => left.seating.kind,
+            None => arena_tournament::find_game(&self.game)?,
+        };
         let language = self.lang.unwrap_or_else(words::language_of_terminal);
         let signs = match self.ascii {
             true => Signs::Ascii,
             false => Signs::of_terminal(),
         };
         let mut settings = Settings::new(kind, language, signs, &self.name)?;
-        if self.hot_seat {
+        if let Some(left) = &left {
+            settings.of_game(&left.seating);
+        } else if self.hot_seat {
             settings.set("against", "people")?;
         } else if !self.against.is_empty() {
             settings.against(&self.against)?;
         }
-        settings.set("seat", &self.seat)?;
+        if left.is_none() {
+            settings.set("seat", &self.seat)?;
+            settings.limit = self.move_limit;
+            settings.is_timed = self.timed;
+            settings.seed.clone_from(&self.seed);
+        }
         if let Some(setup) = &self.setup {
             settings.set_up(setup)?;
-        } else if let Some(usual) = settings.usual_setup() {
+        } else if let Some(usual) = settings.usual_setup().filter(|_| left.is_none()) {
             settings.set_up(usual)?;
         }
-        settings.limit = self.move_limit;
-        settings.is_timed = self.timed;
-        settings.seed.clone_from(&self.seed);
         if self.format == Format::Json {
-            let (seating, context) = self.dealt(&settings)?;
-            return program::play(seating, &context).await;
+            let game = left.map_or_else(|| self.dealt(&settings), Ok)?;
+            let context = self.context(&game.seating)?;
+            return program::play(game, &context).await;
         }
         let hints = self.hinter(kind)?;
         let commands = Commands {
@@ -177,13 +188,23 @@ impl Play {
         if let TerminalForm::Lines(_) = form {
             report::text(&words::heading(language, kind.info()))?;
         }
-        if !self.start && form.settle(&mut settings, language).await? == Settled::Left {
+        if !self.start
+            && left.is_none()
+            && form.settle(&mut settings, language).await? == Settled::Left
+        {
             return Ok(End::Done);
         }
         loop {
-            let (seating, context) = self.dealt(&settings)?;
-            match form.play(commands, seating, &context).await? {
+            let game = left.take().map_or_else(|| self.dealt(&settings), Ok)?;
+            let context = self.context(&game.seating)?;
+            match form.play(commands, game, &context).await? {
                 After::Left => return Ok(End::Done),
+                After::Saved(file) => {
+                    // Behind it there is the terminal as it was before.
+                    drop(form);
+                    report::line(&words::goes_on(language, &file))?;
+                    return Ok(End::Done);
+                }
                 After::Interrupted => return Ok(End::Interrupted),
                 After::Again => {}
                 After::Settings => {
@@ -197,15 +218,36 @@ impl Play {
         }
     }
 
-    /// The next game of these settings, and what its bots are started with.
-    fn dealt(&self, settings: &Settings) -> anyhow::Result<(Seating, LaunchContext)> {
+    /// The game that was left, where a file of one is named.
+    fn left_game(&self) -> anyhow::Result<Option<GameSoFar>> {
+        let file = Path::new(&self.game);
+        if referee_games::game(&self.game).is_some() || !file.is_file() {
+            return Ok(None);
+        }
+        let others = [&self.setup, &self.seed].into_iter().flatten().next();
+        if self.hot_seat || !self.against.is_empty() || others.is_some() {
+            return usage(format!(
+                "{}: this game goes on as it has begun, without --against, --hot-seat, --setup and \
+                 --seed",
+                self.game
+            ));
+        }
+        GameSoFar::read(file).map(Some)
+    }
+
+    /// The next game of these settings.
+    fn dealt(&self, settings: &Settings) -> anyhow::Result<GameSoFar> {
         let root = match &settings.seed {
             Some(seed) => seed
                 .parse::<Root>()
                 .or_else(|error| usage(format!("--seed: {error}")))?,
             None => secret_root()?,
         };
-        let seating = settings.seating(&root);
+        Ok(GameSoFar::new(settings.seating(&root)))
+    }
+
+    /// What the bots of a game are started with.
+    fn context(&self, seating: &Seating) -> anyhow::Result<LaunchContext> {
         let bots = seating.players.iter().filter_map(|player| match player {
             arena_play::SeatPlayer::Bot(entry) => Some(entry),
             arena_play::SeatPlayer::Person(_) => None,
@@ -213,8 +255,7 @@ impl Play {
         let bots: Vec<&Entry> = bots.collect();
         let sandbox = self.launch.around(bots, [])?;
         let directory = std::env::current_dir().context("the folder of this process is gone")?;
-        let context = self.launch.options(sandbox)?.open(directory)?;
-        Ok((seating, context))
+        Ok(self.launch.options(sandbox)?.open(directory)?)
     }
 
     /// Name of the bot that gives hints.

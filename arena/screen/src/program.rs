@@ -6,7 +6,7 @@ use arena_events::{
     Event,
     people::{SlipEvent, TurnEvent},
 };
-use arena_play::{PeopleGame, PeopleTurn, Seating, Slip};
+use arena_play::{PeopleGame, PeopleTurn, Slip};
 use arena_terminal::report;
 use arena_tournament::events;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -17,11 +17,15 @@ use referee_games::game_name;
 
 use super::{
     input::{Input, Typed},
+    left::GameSoFar,
     words::{self, Command},
 };
 
 /// Plays one game.
-pub(super) async fn play(seating: Seating, context: &LaunchContext) -> anyhow::Result<End> {
+pub(super) async fn play(game: GameSoFar, context: &LaunchContext) -> anyhow::Result<End> {
+    let GameSoFar {
+        seating, answers, ..
+    } = game;
     let kind = seating.kind;
     let info = kind.info();
     let mut driven = DrivenGame {
@@ -30,7 +34,7 @@ pub(super) async fn play(seating: Seating, context: &LaunchContext) -> anyhow::R
         told: PerSeat::new(info.seats, |_| 0),
         input: Input::new(Language::En),
     };
-    let mut game = PeopleGame::begin(seating, context).await?;
+    let mut game = PeopleGame::resume(seating, answers, context).await?;
     let end = driven.rounds(&mut game).await;
     game.end().await;
     end

@@ -103,6 +103,29 @@ impl Settings {
         })
     }
 
+    /// The settings that a game was begun with.
+    pub(super) fn of_game(&mut self, seating: &Seating) {
+        let people = (seating.players.iter().zip(0..)).filter_map(|(player, seat)| match player {
+            SeatPlayer::Person(name) => Some((seat, name)),
+            SeatPlayer::Bot(_) => None,
+        });
+        if let Some((seat, name)) = people.clone().next() {
+            self.seat = Some(seat);
+            self.name.clone_from(name);
+        }
+        let bots = seating.players.iter().filter_map(|player| match player {
+            SeatPlayer::Person(_) => None,
+            SeatPlayer::Bot(entry) => Some(entry.clone()),
+        });
+        self.others = match people.count() {
+            1 => Others::Bots(bots.collect()),
+            _ => Others::People,
+        };
+        self.setup = seating.setup.clone();
+        self.limit = seating.limits.per_move;
+        self.is_timed = seating.people_are_timed;
+    }
+
     pub(super) const fn kind(&self) -> &'static dyn GameKind {
         self.kind
     }

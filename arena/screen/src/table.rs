@@ -1,6 +1,6 @@
 //! One game at the terminal: it is drawn, moves and commands are read.
 
-use arena_play::{PeopleGame, PeopleTurn, Seating};
+use arena_play::{PeopleGame, PeopleTurn};
 use arena_terminal::{
     draw::{self},
     report,
@@ -11,6 +11,7 @@ use referee_core::{Scene, Seat};
 use super::{
     commands::{After, Commands, Done, FEW},
     input::{Input, Typed},
+    left::GameSoFar,
     words::{self, Command},
 };
 
@@ -34,11 +35,14 @@ impl<'a> Table<'a> {
     /// Plays one game, and what people do after it.
     pub(super) async fn play(
         &mut self,
-        seating: Seating,
+        game: GameSoFar,
         context: &LaunchContext,
         input: &mut Input,
     ) -> anyhow::Result<After> {
-        let mut game = PeopleGame::begin(seating, context).await?;
+        let GameSoFar {
+            seating, answers, ..
+        } = game;
+        let mut game = PeopleGame::resume(seating, answers, context).await?;
         for (seat, _) in game.names().iter() {
             report::line(&self.commands.sits(&game, seat))?;
         }

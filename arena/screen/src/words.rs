@@ -1,6 +1,6 @@
 //! Texts for people, in each language.
 
-use std::{fmt::Write as _, io};
+use std::{fmt::Write as _, io, path::Path};
 
 use arena_play::{NotTakenBack, PeopleGame, Slip};
 use arena_review::ExpectedScore;
@@ -10,7 +10,7 @@ use arena_terminal::{
 };
 use arena_words::result_with_evidence;
 use house_bots::HOUSE;
-use referee_core::{GameInfo, Language, Seat, shorten};
+use referee_core::{GameInfo, Hidden, Language, Piece, Scene, Seat, Shape, printable, shorten};
 
 use crate::{full_screen::wrapped, rules::as_text};
 
@@ -396,7 +396,7 @@ pub(super) const fn key_label(language: Language, command: Command) -> &'static 
 
 pub(super) fn keys_help(language: Language) -> String {
     let text = language.pick(
-        "  arrows         go to another square, card, tile or button\n  \
+        "  arrows         go to another square, card, tile or button; scroll a table that has no room\n  \
          Enter          play what the cursor is on, or what is chosen\n  \
          Space          choose a card or tile, or no longer\n  \
          a click        plays a square or button, chooses a card or tile; where one is a move, a \
@@ -405,7 +405,7 @@ pub(super) fn keys_help(language: Language) -> String {
          PageUp, wheel  older moves\n  \
          Esc            forget what is typed or chosen\n  \
          Ctrl-L         draw everything again\n",
-        "  方向键         移动光标\n  \
+        "  方向键         移动光标；棋盘显示不全时滚动\n  \
          回车           走光标处的着法，或打出所选的牌\n  \
          空格           选牌或取消\n  \
          点击           走棋、选牌；只需一张牌时再次点击即打出\n  \
@@ -415,6 +415,78 @@ pub(super) fn keys_help(language: Language) -> String {
          Ctrl-L         重新绘制\n",
     );
     format!("\n{text}\n")
+}
+
+/// The signs of a table, as far as they are on this one.
+pub(super) fn signs_help(language: Language, signs: Signs, scene: &Scene) -> String {
+    let sign = |piece| signs.sign(piece).text;
+    let has = |is_it: fn(&Piece) -> bool| {
+        let mut cells = scene.areas.iter().flat_map(|area| &area.cells);
+        cells.any(|cell| is_it(&cell.piece))
+    };
+    let [first, second] = [0, 1].map(|seat| {
+        sign(Piece::Disc {
+            seat: Seat::new(seat),
+        })
+    });
+    let mut lines = Vec::new();
+    let mut add = |sign: &str, english, chinese| {
+        // The signs are all of one column.
+        lines.push(format!("  {sign:<14} {}", language.pick(english, chinese)));
+    };
+    if scene
+        .areas
+        .iter()
+        .any(|area| matches!(area.shape, Shape::Board { .. }))
+    {
+        let discs = format!("{first} {second}");
+        add(
+            &discs,
+            "discs of the first and of the second player",
+            "先手和后手的棋子",
+        );
+        add("+", "a square that you may play to", "可以落子的位置");
+        let last = format!("[{second}]");
+        add(&last, "the last move, in brackets", "方括号：最后一步");
+        if has(|piece| *piece == Piece::Blocked) {
+            let blocked = sign(Piece::Blocked);
+            add(&blocked, "a cell that nobody may use", "不可落子的位置");
+        }
+    }
+    let is_tile = |piece: &Piece| matches!(piece, Piece::Tile { .. });
+    let is_card = |piece: &Piece| matches!(piece, Piece::Card { .. } | Piece::Joker { .. });
+    let is_hidden = |piece: &Piece| matches!(piece, Piece::FaceDown { .. });
+    if has(is_tile) {
+        add("1c 1b 1d", "characters, bamboos, dots", "万、条、筒");
+        add(
+            "[ ]",
+            "the last tile that was drawn or discarded",
+            "方括号：刚摸到或打出的牌",
+        );
+    }
+    if has(is_card) {
+        if signs == Signs::Unicode {
+            add(
+                "♣ ♦ ♥ ♠",
+                "in moves C, D, H, S: 3♣ is 3C",
+                "着法中写作 C、D、H、S：3♣ 为 3C",
+            );
+        }
+        add("JK1 JK2", "the jokers", "两张王");
+        add("[ ]", "a card to beat, in brackets", "方括号：要压过的牌");
+    }
+    if has(is_tile) || has(is_card) {
+        add(
+            "< >",
+            "chosen; what is part of a legal move is underlined",
+            "已选；下划线：可以打出",
+        );
+    }
+    if has(is_hidden) {
+        let hidden = sign(Piece::FaceDown { of: Hidden::Card });
+        add(&hidden, "face down: you do not see it", "暗牌：你看不到");
+    }
+    lines.join("\n") + "\n\n"
 }
 
 pub(super) const fn form_keys(language: Language) -> &'static str {
@@ -489,6 +561,28 @@ pub(super) fn prompt(language: Language, command: Option<Command>) -> &'static s
         None => language.pick("move> ", "着法> "),
         Some(Command::Record) => language.pick("record to file> ", "记录写入文件> "),
         Some(_) => language.pick("save to file> ", "局面写入文件> "),
+    }
+}
+
+/// `y` saves too, where that can be.
+pub(super) const fn is_leaving(language: Language, can_be_saved: bool) -> &'static str {
+    match can_be_saved {
+        true => language.pick(
+            "Leave the game? y save it and leave, d leave, n stay",
+            "离开对局？y 保存并离开，d 直接离开，n 留下",
+        ),
+        false => language.pick(
+            "Leave the game? It can't be saved. y / n",
+            "离开对局？无法保存。y / n",
+        ),
+    }
+}
+
+pub(super) fn goes_on(language: Language, file: &Path) -> String {
+    let file = printable(&file.to_string_lossy());
+    match language {
+        Language::En => format!("The game is saved: `arena play {file}` goes on with it."),
+        Language::Zh => format!("对局已保存：用 `arena play {file}` 继续。"),
     }
 }
 

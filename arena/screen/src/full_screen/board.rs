@@ -11,7 +11,7 @@ use ratatui::{
 };
 use referee_core::{Area, Cell, Language, Piece, Scene, Shape, Surface};
 
-use super::keys::Key;
+use super::{keys::Key, page::wrapped};
 
 /// A possible place of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +38,15 @@ pub(super) struct Marks<'a> {
     pub(super) cursor: Option<Spot>,
     /// Below the scene.
     pub(super) buttons: &'a [String],
+}
+
+/// The room for a scene.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    pub(super) width: usize,
+    /// True if a row of pieces that are all face down is one of them and their number, behind its
+    /// label.
+    pub(super) folds: bool,
 }
 
 /// A scene that is laid out.
@@ -102,14 +111,15 @@ pub(super) fn move_of_cell(area: &Area, at: usize, legal: &[String]) -> String {
 }
 
 impl Drawing {
-    /// Lays a scene out in a width.
+    /// Lays a scene out.
     pub(super) fn new(
         scene: &Scene,
         signs: Signs,
         language: Language,
-        width: usize,
+        room: Room,
         marks: &Marks,
     ) -> Self {
+        let Room { width, folds } = room;
         let mut drawing = Self::default();
         for (at, area) in scene.areas.iter().enumerate() {
             match &area.shape {
@@ -117,14 +127,20 @@ impl Drawing {
                     drawing.board(at, area, rows, columns, signs, marks);
                 }
                 Shape::Row => {
-                    drawing.label(area.label.get(language));
-                    drawing.row(at, area, signs, width, marks);
+                    let label = area.label.get(language);
+                    match folded(area, signs).filter(|_| folds) {
+                        Some(folded) => drawing.text(&format!("{label}  {folded}"), width),
+                        None => {
+                            drawing.text(label, width);
+                            drawing.row(at, area, signs, width, marks);
+                        }
+                    }
                 }
             }
         }
-        let captions = scene.captions.iter();
-        let captions = captions.map(|caption| caption.get(language).to_owned().into());
-        drawing.lines.extend(captions);
+        for caption in &scene.captions {
+            drawing.text(caption.get(language), width);
+        }
         drawing.buttons(width, marks);
         drawing
     }
@@ -158,10 +174,10 @@ impl Drawing {
         }
     }
 
-    fn label(&mut self, label: &str) {
-        if !label.is_empty() {
-            self.lines.push(Line::raw(label.to_owned()));
-        }
+    /// A label or a caption.
+    fn text(&mut self, text: &str, width: usize) {
+        self.lines
+            .extend(wrapped(text, width).into_iter().map(Line::raw));
     }
 
     fn row(&mut self, at: usize, area: &Area, signs: Signs, width: usize, marks: &Marks) {
@@ -216,6 +232,23 @@ impl Drawing {
         }
         line.push_span(span);
     }
+}
+
+/// A row of pieces that are all face down, as one of them and their number.
+fn folded(area: &Area, signs: Signs) -> Option<String> {
+    let first = area.cells.first()?;
+    let is_hidden = |cell: &Cell| matches!(cell.piece, Piece::FaceDown { .. });
+    area.cells.iter().all(is_hidden).then(|| {
+        let times = match signs {
+            Signs::Ascii => "x",
+            Signs::Unicode => "×",
+        };
+        format!(
+            "{} {times}{}",
+            signs.sign(first.piece).text,
+            area.cells.len()
+        )
+    })
 }
 
 /// A cell with its marks: the last move in brackets, what is chosen in angle brackets, a square that
@@ -281,7 +314,7 @@ pub(super) fn next_target(targets: &[ClickTarget], from: Spot, arrow: Key) -> Op
     nearest.map(|target| target.spot)
 }
 
-/// The target at a position of the screen.
+/// The target at a position of the table.
 pub(super) fn target_at(targets: &[ClickTarget], position: Position) -> Option<Spot> {
     let target = targets.iter().find(|target| target.area.contains(position));
     target.map(|target| target.spot)
@@ -292,6 +325,13 @@ mod tests {
     use referee_core::{CardSuit, Seat, Words};
 
     use super::*;
+
+    fn wide(width: usize) -> Room {
+        Room {
+            width,
+            folds: false,
+        }
+    }
 
     fn plain<'a>(legal: &'a [String], chosen: &'a BTreeSet<Spot>) -> Marks<'a> {
         Marks {
@@ -351,7 +391,7 @@ mod tests {
             &scene,
             Signs::Ascii,
             Language::En,
-            57,
+            wide(57),
             &plain(&legal, &chosen),
         );
         let text = text(&drawing);
@@ -373,8 +413,14 @@ mod tests {
     fn arrows_lead_to_the_neighbours() {
         let chosen = BTreeSet::new();
         let scene = board(3, Surface::Plain);
-        let targets =
-            Drawing::new(&scene, Signs::Ascii, Language::En, 57, &plain(&[], &chosen)).targets;
+        let targets = Drawing::new(
+            &scene,
+            Signs::Ascii,
+            Language::En,
+            wide(57),
+            &plain(&[], &chosen),
+        )
+        .targets;
         let spot = |cell| Spot::Cell { area: 0, cell };
         for (arrow, to) in [
             (Key::Left, 3),
@@ -412,7 +458,7 @@ mod tests {
             cursor: Some(Spot::Button(0)),
             buttons: &buttons,
         };
-        let drawing = Drawing::new(&scene, Signs::Ascii, Language::En, 14, &marks);
+        let drawing = Drawing::new(&scene, Signs::Ascii, Language::En, wide(14), &marks);
         assert_eq!(
             text(&drawing),
             [
@@ -446,7 +492,7 @@ mod tests {
             &hand([]),
             Signs::Ascii,
             Language::En,
-            20,
+            wide(20),
             &plain(&[], &chosen),
         );
         assert_eq!(text(&drawing), ["hand", "  -", "caption"]);

@@ -104,7 +104,7 @@ impl<'a> SettingsForm<'a> {
     }
 
     fn press(&mut self, key: Key) -> anyhow::Result<Option<Settled>> {
-        if key == Key::Interrupt {
+        if matches!(key, Key::Interrupt | Key::Gone) {
             return Ok(Some(Settled::Left));
         }
         if let Some(page) = &mut self.page {
@@ -360,8 +360,14 @@ impl<'a> SettingsForm<'a> {
             };
             (key, label, place)
         });
-        let (line, hits) = super::keys_line(bar, row);
-        places.extend(hits);
+        let (mut lines, hits) = super::keys_lines(bar, row.width);
+        // The few of a form have room on one line.
+        let line = lines.swap_remove(0);
+        let moved = hits.into_iter().map(|(place, what)| {
+            let y = place.y + row.y;
+            (Rect { y, ..place }, what)
+        });
+        places.extend(moved);
         let how = Line::raw(words::form_keys(self.language)).right_aligned();
         if line.width() + how.width() <= row.width.into() {
             frame.render_widget(how, row);

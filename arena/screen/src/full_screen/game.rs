@@ -1,18 +1,20 @@
 //! One game on the full screen: it is shown, and what is wanted is done.
 
 use std::{
+    path::PathBuf,
     pin::pin,
     time::{Duration, Instant},
 };
 
 use anstream::adapter::strip_str;
-use arena_play::{PeopleGame, PeopleTurn, Seating};
+use arena_play::{PeopleGame, PeopleTurn};
 use referee_bots::LaunchContext;
-use referee_core::Seat;
+use referee_core::{Seat, printable};
 
 use super::{
     super::{
         commands::{After, Commands, Done},
+        left::GameSoFar,
         words::{self, Command},
     },
     Screen,
@@ -26,7 +28,7 @@ const TICK: Duration = Duration::from_millis(250);
 pub(in super::super) async fn play(
     screen: &mut Screen,
     commands: Commands<'_>,
-    seating: Seating,
+    begun: GameSoFar,
     context: &LaunchContext,
 ) -> anyhow::Result<After> {
     let mut shows = GameScreen {
@@ -34,18 +36,30 @@ pub(in super::super) async fn play(
         commands,
         view: GameView::new(commands),
         looks: None,
+        file: begun.file.clone(),
     };
     shows.view.show(ShownGame {
         status: words::starting(commands.language).to_owned(),
         ..ShownGame::default()
     });
-    let mut game = match shows.wait(PeopleGame::begin(seating, context)).await? {
+    let resumed = PeopleGame::resume(begun.seating.clone(), begun.answers.clone(), context);
+    let mut game = match shows.wait(resumed).await? {
         Ok(game) => game?,
         Err(after) => return Ok(after),
     };
-    let after = shows.rounds(&mut game).await;
-    let status = words::stopping(commands.language);
-    shows.view.wait(status.to_owned());
+    let after = loop {
+        let after = shows.rounds(&mut game).await;
+        if let Ok(After::Saved(file)) = &after
+            && let Err(error) = begun.save(game.answers())
+        {
+            let file = printable(&file.to_string_lossy());
+            let said = words::not_written(commands.language, &file, &error);
+            shows.view.say(said);
+            continue;
+        }
+        break after;
+    };
+    shows.view.leave(words::stopping(commands.language));
     let ended = shows.wait(game.end()).await;
     match (after?, ended?) {
         (after, Ok(())) => Ok(after),
@@ -60,6 +74,8 @@ struct GameScreen<'a> {
     view: GameView<'a>,
     /// The person who looks at the terminal, where others may not see the same.
     looks: Option<Seat>,
+    /// The file that a game is saved in that is left.
+    file: PathBuf,
 }
 
 impl GameScreen<'_> {
@@ -112,6 +128,8 @@ impl GameScreen<'_> {
             phase,
             status,
             deadline: game.deadline(),
+            is_running: game.is_begun() && game.record().is_none(),
+            saved_in: (game.bot_that_cant_resume().is_none()).then(|| self.file.clone()),
             ..ShownGame::default()
         };
         // Until the next person has sat down, nobody sees what they know.
@@ -317,9 +335,10 @@ async fn tick(deadline: Option<Instant>) {
 }
 
 /// The way in which somebody leaves, if they do. Nothing is resigned.
-const fn leaves(intent: &Intent) -> Option<After> {
+fn leaves(intent: &Intent) -> Option<After> {
     match intent {
         Intent::Interrupt => Some(After::Interrupted),
+        Intent::Save(file) => Some(After::Saved(file.clone())),
         Intent::Run(Command::Quit, _) => Some(After::Left),
         _ => None,
     }

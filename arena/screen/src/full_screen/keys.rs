@@ -37,8 +37,10 @@ pub(super) enum Key {
     Resized,
     /// Ctrl-L: everything is drawn again.
     Redraw,
-    /// Ctrl-C, a signal, or a terminal that is gone.
+    /// Ctrl-C.
     Interrupt,
+    /// A signal, or a terminal that is gone: nobody can be asked.
+    Gone,
 }
 
 impl Key {

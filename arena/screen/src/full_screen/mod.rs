@@ -134,7 +134,7 @@ impl Screen {
     async fn key(&mut self) -> anyhow::Result<Key> {
         loop {
             if self.is_gone {
-                return Ok(Key::Interrupt);
+                return Ok(Key::Gone);
             }
             let event = tokio::select! {
                 biased;
@@ -146,7 +146,7 @@ impl Screen {
                 event = self.events.recv() => event,
             };
             let Some(event) = event else {
-                return Ok(Key::Interrupt);
+                return Ok(Key::Gone);
             };
             let Some(key) = Key::of(&event) else {
                 continue;
@@ -174,22 +174,32 @@ fn wait_until_gone() {
     ) {}
 }
 
-/// Keys with what they do, and where each was put, for those who click.
-fn keys_line<T>(
+/// Keys with what they do, on lines of a width, and where each was put, for those who click.
+fn keys_lines<T>(
     shown: impl Iterator<Item = (String, &'static str, T)>,
-    row: Rect,
-) -> (Line<'static>, Vec<(Rect, T)>) {
-    let mut line = Line::default();
+    width: u16,
+) -> (Vec<Line<'static>>, Vec<(Rect, T)>) {
+    let mut lines = vec![Line::default()];
     let mut places = Vec::new();
     for (key, label, what) in shown {
-        let from = line.width() as u16;
         let reversed = Style::new().add_modifier(Modifier::REVERSED);
-        line.push_span(Span::styled(format!(" {key} "), reversed));
-        line.push_span(Span::raw(format!(" {label} ")));
-        let width = line.width() as u16 - from;
-        places.push((Rect::new(row.x + from, row.y, width, 1), what));
+        let spans = [
+            Span::styled(format!(" {key} "), reversed),
+            Span::raw(format!(" {label} ")),
+        ];
+        let taken: usize = spans.iter().map(Span::width).sum();
+        let mut from = lines.last().map_or(0, Line::width);
+        if from > 0 && from + taken > width.into() {
+            lines.push(Line::default());
+            from = 0;
+        }
+        let y = lines.len() as u16 - 1;
+        places.push((Rect::new(from as u16, y, taken as u16, 1), what));
+        if let Some(line) = lines.last_mut() {
+            line.extend(spans);
+        }
     }
-    (line, places)
+    (lines, places)
 }
 
 /// Says how large the terminal must be.

@@ -68,7 +68,7 @@ impl Pager {
 /// Scrolls, or says that somebody leaves.
 fn end_of(page: &mut TextPage, key: Key) -> Option<End> {
     match key {
-        Key::Interrupt => return Some(End::Interrupted),
+        Key::Interrupt | Key::Gone => return Some(End::Interrupted),
         Key::Letter('q') | Key::Escape => return Some(End::Done),
         key => page.scroll(key),
     }

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeSet,
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -22,18 +23,22 @@ use super::{
         commands::{Commands, FEW},
         words::{self, Command},
     },
-    board::{self, ClickTarget, Drawing, Marks, Spot, cell_at},
+    board::{self, ClickTarget, Drawing, Marks, Room, Spot, cell_at},
     keys::{Binding, Key, OVER, PLAYING, WAITING},
-    keys_line,
+    keys_lines,
     line::TypedLine,
     page::{TextPage, wrapped},
     too_small,
 };
 
-/// The narrowest and lowest terminal with which a game is played; a table may need more.
+/// The narrowest and lowest terminal with which a game is played; a table that is higher is scrolled.
 const SMALLEST: (u16, u16) = (60, 16);
-/// Lines for messages: a slip with the legal moves takes so many at 80 columns.
+/// Lines for messages, where there is room: a slip with the legal moves takes so many at 80 columns.
 const MESSAGE_LINES: u16 = 3;
+/// The height of a terminal that has room for them.
+const HIGH: u16 = 24;
+/// Lines of the table that messages leave.
+const LEAST_TABLE: u16 = 6;
 
 /// A person's wish.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +49,9 @@ pub(super) enum Intent {
     Run(Command, String),
     /// The next person looks now.
     SitDown,
-    /// Ctrl-C.
+    /// To save the game in this file, and leave.
+    Save(PathBuf),
+    /// To leave at once.
     Interrupt,
 }
 
@@ -74,12 +81,17 @@ pub(super) struct ShownGame {
     pub(super) legal: Vec<String>,
     /// Until when the move must be made.
     pub(super) deadline: Option<Instant>,
+    /// True if there are moves, and more can be made: who leaves is asked first.
+    pub(super) is_running: bool,
+    /// The file that the game can be saved in; none where it can't go on later.
+    pub(super) saved_in: Option<PathBuf>,
 }
 
 /// Question before a command is run.
 enum Ask {
     /// Confirmation that they mean it.
     Resign,
+    Leave,
     /// To which file.
     File(Command, TypedLine),
 }
@@ -95,12 +107,18 @@ pub(super) struct GameView<'a> {
     ask: Option<Ask>,
     page: Option<TextPage>,
     message: String,
-    /// Number of moves at the end of the list that are out of sight.
+    /// Number of lines at the end of the list of moves that are out of sight.
     moves_below: usize,
+    /// The first line of the table that is seen, where it has no room.
+    top: u16,
+    /// True if the cursor is to be in sight.
+    follows: bool,
     /// The letters with which names of cells have begun: they are typed, and run no commands.
     letters: BTreeSet<char>,
-    /// Places of the things that were drawn last.
+    /// Places of the things of the table, also of those that are out of sight, from its first line.
     targets: Vec<ClickTarget>,
+    /// Where the table was drawn last.
+    table: Rect,
     keys: Vec<(Rect, Command)>,
 }
 
@@ -123,8 +141,11 @@ impl<'a> GameView<'a> {
             page: None,
             message: String::new(),
             moves_below: 0,
+            top: 0,
+            follows: true,
             letters: BTreeSet::new(),
             targets: Vec::new(),
+            table: Rect::default(),
             keys: Vec::new(),
         }
     }
@@ -135,13 +156,15 @@ impl<'a> GameView<'a> {
         if shown.phase != GamePhase::Playing {
             self.line = TypedLine::default();
         }
-        if shown.phase != self.shown.phase {
+        let is_leaving = matches!(self.ask, Some(Ask::Leave)) && shown.is_running;
+        if shown.phase != self.shown.phase && !is_leaving {
             self.ask = None;
         }
         if shown.scene != self.shown.scene {
             self.chosen.clear();
         }
         self.moves_below = 0;
+        self.follows = true;
         self.buttons.clear();
         if !shown.legal.is_empty() {
             let others = board::without_cells(&shown.scene, &shown.legal);
@@ -185,6 +208,13 @@ impl<'a> GameView<'a> {
         self.shown.status = status;
     }
 
+    /// The same: somebody leaves, and is not asked any more.
+    pub(super) fn leave(&mut self, status: &str) {
+        self.shown.is_running = false;
+        self.ask = None;
+        self.wait(status.to_owned());
+    }
+
     /// Says something until the next thing is said.
     pub(super) fn say(&mut self, message: impl Into<String>) {
         self.message = message.into();
@@ -208,8 +238,19 @@ impl<'a> GameView<'a> {
     }
 
     pub(super) fn press(&mut self, key: Key) -> Option<Intent> {
-        if key == Key::Interrupt {
-            return Some(Intent::Interrupt);
+        match key {
+            Key::Gone => return Some(Intent::Interrupt),
+            // Once more leaves at once.
+            Key::Interrupt if matches!(self.ask, Some(Ask::Leave)) => {
+                return Some(Intent::Interrupt);
+            }
+            Key::Interrupt if self.shown.is_running => {
+                self.page = None;
+                self.ask = Some(Ask::Leave);
+                return None;
+            }
+            Key::Interrupt => return Some(Intent::Interrupt),
+            _ => {}
         }
         if let Some(page) = &mut self.page {
             if !page.press(key) {
@@ -242,16 +283,26 @@ impl<'a> GameView<'a> {
             }
             Key::Enter if self.shown.phase == GamePhase::HandOver => return Some(Intent::SitDown),
             _ if self.shown.phase == GamePhase::Playing => return self.press_to_move(key),
+            Key::Up | Key::Down => self.scroll(key),
             _ => {}
         }
         None
+    }
+
+    /// Scrolls the table by a line, where it has no room.
+    const fn scroll(&mut self, arrow: Key) {
+        self.top = match arrow {
+            Key::Up => self.top.saturating_sub(1),
+            // As far as there are lines.
+            _ => self.top + 1,
+        };
     }
 
     /// A key of somebody who is to move.
     fn press_to_move(&mut self, key: Key) -> Option<Intent> {
         match key {
             Key::Click(position) => {
-                let spot = board::target_at(&self.targets, position)?;
+                let spot = self.spot_at(position)?;
                 return self.click(spot);
             }
             Key::Escape => {
@@ -275,15 +326,21 @@ impl<'a> GameView<'a> {
     }
 
     fn move_cursor(&mut self, arrow: Key) {
-        if let Some(from) = self.cursor
-            && let Some(to) = board::next_target(&self.targets, from, arrow)
-        {
-            self.cursor = Some(to);
+        let next = self
+            .cursor
+            .and_then(|from| board::next_target(&self.targets, from, arrow));
+        match next {
+            Some(to) => {
+                self.cursor = Some(to);
+                self.follows = true;
+            }
+            None => self.scroll(arrow),
         }
     }
 
     /// To the next button, and behind the last one back to the table.
     fn next_button(&mut self) {
+        self.follows = true;
         let next = match self.cursor {
             Some(Spot::Button(at)) => at + 1,
             _ => 0,
@@ -292,6 +349,15 @@ impl<'a> GameView<'a> {
             true => Some(Spot::Button(next)),
             false => self.first_legal(),
         };
+    }
+
+    /// The thing of the table at a position of the screen.
+    fn spot_at(&self, position: Position) -> Option<Spot> {
+        let in_table = self.table.contains(position).then(|| Position {
+            x: position.x - self.table.x,
+            y: position.y - self.table.y + self.top,
+        });
+        board::target_at(&self.targets, in_table?)
     }
 
     /// A click plays on a board and a button; in a hand it chooses, and the second one plays a move
@@ -372,6 +438,8 @@ impl<'a> GameView<'a> {
         match (self.shown.phase, command) {
             (_, Command::Help) => {
                 let mut text = words::keys_help(language);
+                let signs = self.commands.signs;
+                text += &words::signs_help(language, signs, &self.shown.scene);
                 text += &words::help(language, kind.info());
                 text += &words::rules(language, kind.info());
                 self.page = Some(TextPage::new(text));
@@ -380,6 +448,7 @@ impl<'a> GameView<'a> {
                 self.page = Some(TextPage::new(words::rules(language, kind.info())));
             }
             (_, Command::Board) => {}
+            (_, Command::Quit) if self.shown.is_running => self.ask = Some(Ask::Leave),
             (_, Command::Quit) => return Some(Intent::Run(command, String::new())),
             (GamePhase::Waiting | GamePhase::HandOver, _) => {}
             (_, Command::Legal) => {
@@ -411,8 +480,17 @@ impl<'a> GameView<'a> {
             (Ask::Resign, Key::Letter('y' | 'Y')) => {
                 return Some(Intent::Run(Command::Resign, String::new()));
             }
-            (Ask::Resign, Key::Resized | Key::Redraw) => self.ask = Some(Ask::Resign),
-            (Ask::Resign, _) | (_, Key::Escape) => {}
+            (Ask::Leave, Key::Letter('y' | 'Y')) => {
+                return Some(match self.shown.saved_in.clone() {
+                    Some(file) => Intent::Save(file),
+                    None => Intent::Run(Command::Quit, String::new()),
+                });
+            }
+            (Ask::Leave, Key::Letter('d' | 'D')) => {
+                return Some(Intent::Run(Command::Quit, String::new()));
+            }
+            (ask @ (Ask::Resign | Ask::Leave), Key::Resized | Key::Redraw) => self.ask = Some(ask),
+            (Ask::Resign | Ask::Leave, _) | (_, Key::Escape) => {}
             (Ask::File(command, mut line), Key::Enter) => {
                 return Some(Intent::Run(command, line.take()));
             }
@@ -427,76 +505,136 @@ impl<'a> GameView<'a> {
     pub(super) fn render(&mut self, frame: &mut Frame) {
         let area = frame.area();
         let language = self.commands.language;
+        let (bar, places) = self.key_bar(area.width);
+        let said = self.said(area, bar.len() as u16);
         let [title, body, message, input, keys] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Min(1),
-            Constraint::Length(MESSAGE_LINES),
+            Constraint::Length(said.len() as u16),
             Constraint::Length(1),
-            Constraint::Length(1),
+            Constraint::Length(bar.len() as u16),
         ])
         .areas(area);
-        // Enough for a name and a few cards.
-        let side_width = if area.width >= 100 { 34 } else { 22 };
-        let [table, side] =
-            Layout::horizontal([Constraint::Min(1), Constraint::Length(side_width)]).areas(body);
-        let labels: Vec<String> = (self.buttons.iter())
-            .map(|button| match button {
-                Button::Chosen => words::play_chosen(language).to_owned(),
-                Button::Move(one) => one.clone(),
-            })
-            .collect();
-        let is_playing = self.shown.phase == GamePhase::Playing;
-        let marks = Marks {
-            legal: &self.shown.legal,
-            chosen: &self.chosen,
-            cursor: self.cursor.filter(|_| is_playing),
-            buttons: &labels,
-        };
-        let width = usize::from(table.width);
-        let drawing = Drawing::new(
-            &self.shown.scene,
-            self.commands.signs,
-            language,
-            width,
-            &marks,
-        );
+        let (drawing, table, moves) = self.laid_out(body);
         let widest = drawing.lines.iter().map(Line::width).max().unwrap_or(0) as u16;
-        let height = drawing.lines.len() as u16;
-        let needed = (
-            SMALLEST.0.max(widest + side_width),
-            SMALLEST.1.max(height + area.height - body.height),
-        );
+        let needed = (SMALLEST.0.max(widest), SMALLEST.1);
         if area.width < needed.0 || area.height < needed.1 {
             too_small(language, needed, frame);
             return;
         }
-        self.targets = (drawing.targets.iter())
-            .map(|target| ClickTarget {
-                area: Rect {
-                    x: target.area.x + table.x,
-                    y: target.area.y + table.y,
-                    ..target.area
-                },
-                ..*target
-            })
-            .collect();
+        self.render_table(drawing, frame, table);
         self.render_title(frame, title);
-        frame.render_widget(Paragraph::new(drawing.lines), table);
-        self.render_moves(frame, side);
-        let said = wrapped(&self.message, message.width.into());
+        self.render_moves(frame, moves);
         let said: Vec<Line> = said.into_iter().map(Line::raw).collect();
         frame.render_widget(Paragraph::new(said), message);
         self.render_input(frame, input);
-        self.render_keys(frame, keys);
+        frame.render_widget(Paragraph::new(bar), keys);
+        let moved = |(place, command): (Rect, Command)| {
+            let y = place.y + keys.y;
+            (Rect { y, ..place }, command)
+        };
+        self.keys = places.into_iter().map(moved).collect();
         if let Some(page) = &mut self.page {
+            let last = Rect {
+                y: area.bottom() - 1,
+                height: 1,
+                ..area
+            };
             let body = Rect {
                 height: area.height - 2,
                 ..body
             };
             page.render(frame, body);
-            frame.render_widget(Clear, keys);
-            frame.render_widget(Line::raw(words::page_keys(language)), keys);
-            frame.set_cursor_position(Position::new(keys.right() - 1, keys.y));
+            frame.render_widget(Clear, last);
+            frame.render_widget(Line::raw(words::page_keys(language)), last);
+            frame.set_cursor_position(Position::new(last.right() - 1, last.y));
+        }
+    }
+
+    /// The lines of the message. One for which there is no room is a page.
+    fn said(&mut self, area: Rect, key_lines: u16) -> Vec<String> {
+        let least = if area.height < HIGH { 1 } else { MESSAGE_LINES };
+        // Beside it there are the title and the input.
+        let most = area.height.saturating_sub(LEAST_TABLE + key_lines + 2);
+        let mut said = wrapped(&self.message, area.width.into());
+        if said.len() > most.into() {
+            self.page = Some(TextPage::new(std::mem::take(&mut self.message)));
+            said.clear();
+        }
+        said.resize(said.len().max(least.into()), String::new());
+        said
+    }
+
+    /// The table, its place, and that of the moves: beside it, or below it where it has no room
+    /// otherwise, or would be cut off.
+    fn laid_out(&self, body: Rect) -> (Drawing, Rect, Rect) {
+        // Enough for a name and a few cards.
+        let side = if body.width >= 100 { 34 } else { 22 };
+        let beside: [Rect; 2] =
+            Layout::horizontal([Constraint::Min(1), Constraint::Length(side)]).areas(body);
+        let below: [Rect; 2] =
+            Layout::vertical([Constraint::Min(1), Constraint::Length(1)]).areas(body);
+        let ways = [
+            (beside, false),
+            (beside, true),
+            (below, false),
+            (below, true),
+        ];
+        let mut laid_out = (Drawing::default(), body, body);
+        for ([table, moves], folds) in ways {
+            let width = usize::from(table.width);
+            let drawing = self.drawing(Room { width, folds });
+            let fits = drawing.lines.len() <= table.height.into()
+                && drawing.lines.iter().all(|line| line.width() <= width);
+            laid_out = (drawing, table, moves);
+            if fits {
+                break;
+            }
+        }
+        laid_out
+    }
+
+    fn drawing(&self, room: Room) -> Drawing {
+        let Commands {
+            language, signs, ..
+        } = self.commands;
+        let labels = self.buttons.iter().map(|button| match button {
+            Button::Chosen => words::play_chosen(language).to_owned(),
+            Button::Move(one) => one.clone(),
+        });
+        let is_playing = self.shown.phase == GamePhase::Playing;
+        let marks = Marks {
+            legal: &self.shown.legal,
+            chosen: &self.chosen,
+            cursor: self.cursor.filter(|_| is_playing),
+            buttons: &labels.collect::<Vec<_>>(),
+        };
+        Drawing::new(&self.shown.scene, signs, language, room, &marks)
+    }
+
+    /// Draws the lines of the table for which there is room, with the cursor among them.
+    fn render_table(&mut self, drawing: Drawing, frame: &mut Frame, area: Rect) {
+        let height = drawing.lines.len() as u16;
+        let cursor = self.cursor.filter(|_| self.follows);
+        let mut targets = drawing.targets.iter();
+        if let Some(at) = targets.find(|target| Some(target.spot) == cursor) {
+            let least = (at.area.y + 1).saturating_sub(area.height);
+            self.top = self.top.clamp(least, at.area.y);
+        }
+        self.follows = false;
+        self.top = self.top.min(height.saturating_sub(area.height));
+        let top = self.top;
+        self.targets = drawing.targets;
+        self.table = area;
+        frame.render_widget(Paragraph::new(drawing.lines).scroll((top, 0)), area);
+        for (is_more, y, mark) in [
+            (top > 0, area.y, "^"),
+            (top + area.height < height, area.bottom() - 1, "v"),
+        ] {
+            if is_more {
+                let place = Rect::new(area.right() - 1, y, 1, 1);
+                frame.render_widget(Line::raw(mark), place);
+            }
         }
     }
 
@@ -521,7 +659,29 @@ impl<'a> GameView<'a> {
         frame.render_widget(Paragraph::new(status).style(bar), right);
     }
 
+    /// The moves in a column beside the table, or the last ones in the line below it.
     fn render_moves(&mut self, frame: &mut Frame, area: Rect) {
+        let label = words::moves(self.commands.language);
+        if area.height == 1 {
+            self.moves_below = self
+                .moves_below
+                .min(self.shown.moves.len().saturating_sub(1));
+            let mut line = String::new();
+            let end = self.shown.moves.len() - self.moves_below;
+            for one in self.shown.moves[..end].iter().rev() {
+                let longer = match line.is_empty() {
+                    true => one.clone(),
+                    false => format!("{one}; {line}"),
+                };
+                let width = Line::raw(format!("{label}: {longer}")).width();
+                if width > area.width.into() && !line.is_empty() {
+                    break;
+                }
+                line = longer;
+            }
+            frame.render_widget(Line::raw(format!("{label}: {line}")), area);
+            return;
+        }
         let vertical_left = match self.commands.signs {
             Signs::Ascii => "|",
             Signs::Unicode => border::PLAIN.vertical_left,
@@ -532,16 +692,22 @@ impl<'a> GameView<'a> {
                 vertical_left,
                 ..border::PLAIN
             })
-            .title(format!(" {} ", words::moves(self.commands.language)));
+            .title(format!(" {label} "));
         let inner = block.inner(area);
+        let width = usize::from(inner.width).saturating_sub(3).max(1);
+        let mut lines = Vec::new();
+        for one in &self.shown.moves {
+            for (at, part) in wrapped(one, width).into_iter().enumerate() {
+                let indent = if at == 0 { " " } else { "   " };
+                lines.push(Line::raw(format!("{indent}{part}")));
+            }
+        }
         let most = usize::from(inner.height);
-        let moves = &self.shown.moves;
-        self.moves_below = self.moves_below.min(moves.len().saturating_sub(most));
-        let end = moves.len() - self.moves_below;
-        let seen = moves[end.saturating_sub(most)..end].iter();
-        let lines: Vec<Line> = seen.map(|one| Line::raw(format!(" {one}"))).collect();
+        self.moves_below = self.moves_below.min(lines.len().saturating_sub(most));
+        lines.truncate(lines.len() - self.moves_below);
+        let seen = lines.split_off(lines.len().saturating_sub(most));
         frame.render_widget(block, area);
-        frame.render_widget(Paragraph::new(lines), inner);
+        frame.render_widget(Paragraph::new(seen), inner);
     }
 
     fn render_input(&self, frame: &mut Frame, area: Rect) {
@@ -549,6 +715,10 @@ impl<'a> GameView<'a> {
         match &self.ask {
             Some(Ask::Resign) => {
                 frame.render_widget(Line::raw(words::is_resigning(language)), area);
+            }
+            Some(Ask::Leave) => {
+                let can_be_saved = self.shown.saved_in.is_some();
+                frame.render_widget(Line::raw(words::is_leaving(language, can_be_saved)), area);
             }
             Some(Ask::File(command, line)) => {
                 line.render(words::prompt(language, Some(*command)), frame, area);
@@ -560,16 +730,14 @@ impl<'a> GameView<'a> {
         }
     }
 
-    fn render_keys(&mut self, frame: &mut Frame, area: Rect) {
-        let language = self.commands.language;
+    /// The keys, on as many lines as they need, and where each is.
+    fn key_bar(&self, width: u16) -> (Vec<Line<'static>>, Vec<(Rect, Command)>) {
         let shown = self.bindings().iter().map(|binding| {
             let key = binding.key(|letter| self.is_typed(letter));
-            let label = words::key_label(language, binding.command);
+            let label = words::key_label(self.commands.language, binding.command);
             (key, label, binding.command)
         });
-        let (line, places) = keys_line(shown, area);
-        self.keys = places;
-        frame.render_widget(line, area);
+        keys_lines(shown, width)
     }
 }
 
@@ -581,7 +749,7 @@ fn seconds_left(left: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use ratatui::{Terminal, backend::TestBackend};
-    use referee_core::{Area, CardSuit, Cell, Language, Piece, Seat, Surface, Words};
+    use referee_core::{Area, CardSuit, Cell, Hidden, Language, Piece, Seat, Surface, Words};
     use referee_games::GAMES;
 
     use super::*;
@@ -674,10 +842,156 @@ mod tests {
         };
         let mut view = view(shown(vec![area(0, board, cells)], &["a1"]));
         assert!(!seen(&mut view, (80, 24)).contains("too small"));
-        let small = seen(&mut view, (80, 18));
-        assert!(small.contains("at least 62x19, found 80x18"), "{small}");
+        let low = seen(&mut view, (80, 15));
+        assert!(low.contains("at least 60x16, found 80x15"), "{low}");
         let narrow = seen(&mut view, (30, 24));
         assert!(narrow.contains("too small"), "{narrow}");
+    }
+
+    fn board_of_12() -> Area {
+        let rows: Vec<String> = (0..12).map(|row| row.to_string()).collect();
+        let cells = rows
+            .iter()
+            .map(|row| Cell::new(Piece::Empty).says(format!("{row}!")));
+        let cells = cells.flat_map(|cell| vec![cell; 12]).collect();
+        let board = Shape::Board {
+            surface: Surface::Plain,
+            columns: rows.clone(),
+            rows,
+        };
+        area(0, board, cells)
+    }
+
+    #[test]
+    fn a_board_has_room_where_the_moves_are_in_a_line_below_it() {
+        let mut all = shown(vec![board_of_12()], &["0!"]);
+        all.moves = ["you (X): 1!", "it (O): 2!"].map(str::to_owned).to_vec();
+        let mut view = view(all);
+        let seen = seen(&mut view, (60, 20));
+        assert!(seen.contains("\" 11  . "), "{seen}");
+        assert!(seen.contains("moves: you (X): 1!; it (O): 2!"), "{seen}");
+        // All keys are there, on two lines.
+        assert!(
+            seen.contains(" evaluate") && seen.contains(" quit"),
+            "{seen}"
+        );
+        assert_eq!(
+            view.press(place(&seen, " evaluate")),
+            Some(Intent::Run(Command::Evaluate, String::new()))
+        );
+    }
+
+    #[test]
+    fn a_table_without_room_is_scrolled() {
+        let mut view = view(shown(vec![board_of_12()], &["11!"]));
+        // The cursor is on what is legal.
+        let below = seen(&mut view, (60, 16));
+        assert!(
+            below.contains("\" 11  + ") && !below.contains("\"  0  "),
+            "{below}"
+        );
+        for _ in 0..14 {
+            view.press(Key::Up);
+            seen(&mut view, (60, 16));
+        }
+        let above = seen(&mut view, (60, 16));
+        assert!(
+            above.contains("\"  0  .") && above.contains("\"     0  1"),
+            "{above}"
+        );
+        assert!(!above.contains("\" 11  "), "{above}");
+    }
+
+    #[test]
+    fn four_hands_fit_a_small_terminal_and_long_moves_are_whole() {
+        let hidden = vec![Cell::new(Piece::FaceDown { of: Hidden::Card }); 13];
+        let mut areas = vec![area(3, Shape::Row, cards([10; 5]))];
+        areas.extend((1..4).map(|seat| area(seat, Shape::Row, hidden.clone())));
+        areas.push(area(0, Shape::Row, cards((1..=13).chain([10]))));
+        let mut all = shown(areas, &["2S", "pass"]);
+        all.moves = vec!["somebody: 3S 4S 5S 6S 7S 8S".to_owned()];
+        let mut view = view(all);
+        let seen = seen(&mut view, (60, 20));
+        for text in [
+            "seat 1  ? x13",
+            "seat 3  ? x13",
+            "[ pass ]",
+            " 10S",
+            "7S 8S",
+        ] {
+            assert!(seen.contains(text), "{text}\n{seen}");
+        }
+    }
+
+    #[test]
+    fn a_long_message_takes_the_lines_that_it_needs() {
+        let mut view = hand(&["2S"]);
+        view.say("one\ntwo\nthree\nfour\nfive");
+        assert!(seen(&mut view, (60, 20)).contains("five"));
+        view.say("line\n".repeat(30) + "last");
+        assert!(seen(&mut view, (60, 20)).contains("Esc back"));
+        view.press(Key::End);
+        assert!(seen(&mut view, (60, 20)).contains("last"));
+    }
+
+    #[test]
+    fn who_leaves_a_running_game_is_asked_first() {
+        let asked = || {
+            let areas = vec![area(0, Shape::Row, cards(2..=9))];
+            let mut view = view(ShownGame {
+                is_running: true,
+                saved_in: Some("game.json".into()),
+                ..shown(areas, &["2S"])
+            });
+            assert_eq!(view.press(Key::Letter('q')), None);
+            let seen = seen(&mut view, (60, 20));
+            assert!(
+                seen.contains("Leave the game?") && seen.contains("n stay"),
+                "{seen}"
+            );
+            view
+        };
+        let quit = Some(Intent::Run(Command::Quit, String::new()));
+        let saved = Some(Intent::Save("game.json".into()));
+        assert_eq!(asked().press(Key::Letter('y')), saved);
+        assert_eq!(asked().press(Key::Letter('d')), quit);
+        assert_eq!(asked().press(Key::Interrupt), Some(Intent::Interrupt));
+        assert_eq!(asked().press(Key::Gone), Some(Intent::Interrupt));
+        let mut view = asked();
+        assert_eq!(view.press(Key::Letter('n')), None);
+        assert!(!seen(&mut view, (60, 20)).contains("Leave the game?"));
+        // Ctrl-C asks too, also while a page is read; the question stays when a bot moves.
+        view.press(Key::Function(1));
+        assert_eq!(view.press(Key::Interrupt), None);
+        view.show(ShownGame {
+            is_running: true,
+            ..ShownGame::default()
+        });
+        assert!(seen(&mut view, (60, 20)).contains("can't be saved"));
+        assert_eq!(view.press(Key::Letter('y')), quit);
+        // Nothing is lost of a game that is over.
+        view.show(ShownGame {
+            phase: GamePhase::Over,
+            ..ShownGame::default()
+        });
+        assert_eq!(view.press(Key::Letter('q')), quit);
+    }
+
+    #[test]
+    fn the_help_says_what_the_signs_mean() {
+        let mut board = board_of_12();
+        board.cells[0] = Cell::new(Piece::Blocked);
+        let mut view = view(shown(vec![board], &["0!"]));
+        view.press(Key::Function(1));
+        let help = seen(&mut view, (80, 60));
+        for text in [
+            "+              a square",
+            "#              a cell that nobody",
+            "[O]  ",
+        ] {
+            assert!(help.contains(text), "{text}\n{help}");
+        }
+        assert!(!help.contains("face down"), "{help}");
     }
 
     #[test]

@@ -311,6 +311,8 @@ fn a_mouse_and_a_cursor_play_on_a_board() {
     glass.click("take back");
     glass.until_seen("Taken back.");
     glass.click("quit");
+    glass.until_seen("Leave the game?");
+    glass.press("d");
     glass.has_left(0);
 }
 
@@ -325,7 +327,11 @@ fn a_mouse_and_a_cursor_play_cards() {
     }
     glass.click("[ play ]");
     glass.until("a move", |seen| seen.contains("| you") && is_to_move(seen));
-    glass.press(QUIT);
+    glass.after(QUIT, "Leave the game?");
+    glass.press("n");
+    glass.until("no question", |seen| !seen.contains("Leave the game?"));
+    glass.after("\x03", "Leave the game?");
+    glass.press("d");
     glass.has_left(0);
 }
 
@@ -374,6 +380,7 @@ fn nobody_sees_the_hand_of_the_next_person() {
         glass.press(&format!("{hint}\r"));
     }
     glass.until_seen("sits down, alone");
+    glass.after("\x03", "Leave the game?");
     glass.press("\x03");
     glass.has_left(130);
 }
@@ -476,8 +483,78 @@ fn the_full_screen_speaks_chinese() {
     glass.until_seen("[ 开始 ]");
     glass.after("\r", "轮到");
     glass.after("0x\r", "不是合法着法");
-    glass.press(QUIT);
+    // Where a bot has moved already, it is asked whether to save the game.
+    glass.press(&format!("{QUIT}d"));
     glass.has_left(0);
+}
+
+#[test]
+fn a_game_that_was_left_is_saved_and_goes_on() {
+    let arena = Arena::new();
+    for game in ["othello", "mahjong", "big-two"] {
+        let mut glass = begun(&arena, &format!("{game} --ascii"));
+        let (_, hint) = glass.hint();
+        glass.press(&format!("{hint}\r"));
+        glass.until("the next turn", |seen| {
+            !seen.contains("would play") && seen.contains("| you") && seen.contains("to move")
+        });
+        let moves = glass.moves_of("you");
+        let before = table(&glass.seen());
+        glass.after(QUIT, "Leave the game?");
+        glass.press("y");
+        glass.has_left(0);
+        let line = format!("play {game}-you.json --ascii --lang en");
+        let mut glass = Glass::new(&arena, &line, (24, 80));
+        glass.until_seen("to move");
+        assert_eq!(glass.moves_of("you"), moves, "{game}");
+        assert_eq!(table(&glass.seen()), before, "{game}");
+        // It is saved in the same file again.
+        glass.after(QUIT, "Leave the game?");
+        glass.press("y");
+        glass.has_left(0);
+        assert!(!arena.path(&format!("{game}-you-2.json")).exists());
+    }
+    let output = arena.run("play othello-you.json --against house:random");
+    refused(&output, "this game goes on as it has begun");
+    let output = arena.run("play cup.json");
+    refused(&output, "there is no game");
+    fs::write(arena.path("cup.json"), "{}").unwrap();
+    refused(
+        &arena.run("play cup.json"),
+        "is no game that `arena play` has saved",
+    );
+}
+
+#[test]
+fn every_game_fits_a_small_terminal() {
+    let arena = Arena::new();
+    for game in [
+        "connect-four --setup 12x12",
+        "othello",
+        "mahjong",
+        "big-two",
+    ] {
+        let line =
+            format!("play {game} --against house:random --start --seed d --name you --lang en");
+        let mut glass = Glass::new(&arena, &line, (20, 60));
+        let seen = glass.until("a table", |seen| {
+            seen.contains("to move") || seen.contains("too small")
+        });
+        assert!(
+            seen.contains("moves") && seen.contains(" evaluate"),
+            "{seen}"
+        );
+        // Seats have the names that the moves have.
+        assert!(!seen.contains("seat "), "{seen}");
+        let help = glass.after(HELP, "Esc back");
+        assert!(help.contains("arrows"), "{help}");
+        // The end of the rules.
+        glass.after("\x1b[F", "notation");
+        glass.press("q");
+        glass.until("the table", |seen| !seen.contains("Esc back"));
+        glass.press(&format!("{QUIT}d"));
+        glass.has_left(0);
+    }
 }
 
 #[test]
