@@ -7,7 +7,9 @@ mod random;
 use std::{fs, path::PathBuf, time::Duration};
 
 use arena_draw::{Fonts, Look, Picture, animated, apng, png};
-use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit, Words};
+use referee_core::{
+    Area, CardSuit, Cell, Hidden, Mark, Piece, Scene, Seat, Shape, TileSuit, Words,
+};
 use referee_games::GAMES;
 
 type Result = std::result::Result<(), Box<dyn std::error::Error>>;
@@ -113,10 +115,11 @@ fn pieces() -> Scene {
         .chain(discs)
         .collect(),
     ));
-    areas[4].cells[2].marked = true;
-    areas[0].cells[2].marked = true;
+    areas[4].cells[2].mark = Some(Mark::Last);
+    areas[0].cells[2].mark = Some(Mark::Last);
     Scene {
         areas,
         captions: vec![Words::new("seat 0 has the first caption", "")],
+        nearest: None,
     }
 }

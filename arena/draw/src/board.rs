@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use referee_core::{Area, Piece, Surface};
+use referee_core::{Area, Mark, Piece, Surface};
 
 use crate::{
     disc,
@@ -66,17 +66,19 @@ pub(crate) fn draw(
             inside =
                 r#"<path d="M-20-20h40v40h-40z" fill="none" pointer-events="all"/>"#.to_owned();
         }
-        if cell.marked {
-            inside.push_str(disc::RING);
+        match cell.mark {
+            Some(Mark::Last | Mark::Line) => inside.push_str(disc::RING),
+            Some(Mark::Turned) => inside.push_str(disc::TURNED),
+            None => {}
         }
         let place = CellPlace {
             x: left + (column as f32 + 0.5) * CELL,
             y: top + (row as f32 + 0.5) * CELL,
             scale: 1.0,
-            marked: cell.marked,
+            turn: 0.0,
             spot,
         };
-        canvas.cell(index, at, &cell.says, &place, &inside);
+        canvas.cell(index, at, cell, &place, &inside);
     }
     canvas.width = canvas.width.max(width);
     canvas.y = top + size.1 + RIM;

@@ -74,3 +74,7 @@ pub(crate) fn blocked(surface: Surface) -> &'static str {
 
 /// A ring around what is marked: dark and bright, so that it is seen on every colour.
 pub(crate) const RING: &str = r##"<circle r="16.4" fill="none" stroke="#111827" stroke-width="6"/><circle r="16.4" fill="none" stroke="#fff" stroke-width="3"/>"##;
+
+/// A dot on a disc that was turned: it is seen on both sides.
+pub(crate) const TURNED: &str =
+    r##"<circle r="4.5" fill="#c2570c" stroke="#fff" stroke-width="1.6"/>"##;

@@ -18,6 +18,7 @@ mod picture;
 mod raster;
 mod row;
 mod spoken;
+mod table;
 mod text;
 mod tile;
 

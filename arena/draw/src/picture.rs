@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use arena_words::with_names;
-use referee_core::{Area, Language, Scene, Shape};
+use referee_core::{Area, Cell, Language, Scene, Shape};
 
-use crate::{board, glyph::number, row, text};
+use crate::{board, glyph::number, row, table, text};
 
 /// The space around what is drawn.
 pub(crate) const MARGIN: f32 = 8.0;
@@ -32,8 +32,8 @@ pub struct Picture {
 /// A part of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PicturePart {
-    /// Its key, the same in every picture of a game: `a0` is the ground and label of area 0,
-    /// `a0c17` its cell 17, `t0` caption 0.
+    /// Its key, the same in every picture of a game: `cloth` is that of a table, `a0` the ground and
+    /// label of area 0, `a0c17` its cell 17, `t0` caption 0.
     pub key: String,
     /// One `<g id="…">…</g>`, whose id is the prefix and the key. It has its position.
     pub svg: String,
@@ -61,11 +61,13 @@ impl Picture {
     #[must_use]
     pub fn of(scene: &Scene, look: &Look<'_>) -> Self {
         let mut canvas = Canvas::new(look, row::largest(scene));
-        for (index, area) in scene.areas.iter().enumerate() {
-            if index > 0 {
-                canvas.y += GAP;
+        if !table::draw(&mut canvas, scene) {
+            for (index, area) in scene.areas.iter().enumerate() {
+                if index > 0 {
+                    canvas.y += GAP;
+                }
+                canvas.area(index, area);
             }
-            canvas.area(index, area);
         }
         if !scene.captions.is_empty() {
             canvas.y += GAP / 2.0;
@@ -76,7 +78,7 @@ impl Picture {
                 MARGIN,
                 canvas.y + 16.0,
             );
-            canvas.part((1, index, 0), format!("t{index}"), "", &line);
+            canvas.part((2, index, 0), format!("t{index}"), "", &line);
             canvas.y += LINE;
         }
         Self {
@@ -172,7 +174,7 @@ impl<'a> Canvas<'a> {
 
     fn area(&mut self, index: usize, area: &Area) {
         let mut label = String::new();
-        let words = with_names(&area.label, self.look.language, self.look.names);
+        let words = self.label_of(area);
         if !words.is_empty() {
             label = text::label(&words, MARGIN, self.y + 14.0);
             self.y += LINE;
@@ -185,13 +187,24 @@ impl<'a> Canvas<'a> {
             } => {
                 board::draw(self, index, area, (*surface, rows, columns), &label);
             }
-            Shape::Row => row::draw(self, index, area, &label),
+            Shape::Row | Shape::River => row::draw(self, index, area, &label),
         }
+    }
+
+    /// The label of an area, with the names of players.
+    pub(crate) fn label_of(&self, area: &Area) -> String {
+        with_names(&area.label, self.look.language, self.look.names)
+    }
+
+    /// What is below everything that has been drawn.
+    pub(crate) fn cloth(&mut self, inside: &str) {
+        self.part((0, 0, 0), "cloth".to_owned(), "", inside);
+        self.parts.rotate_right(1);
     }
 
     /// The ground and label of an area.
     pub(crate) fn ground(&mut self, area: usize, inside: &str) {
-        self.part((0, area, 0), format!("a{area}"), "", inside);
+        self.part((1, area, 0), format!("a{area}"), "", inside);
     }
 
     /// A cell of an area, drawn around or from its own origin.
@@ -199,14 +212,15 @@ impl<'a> Canvas<'a> {
         &mut self,
         area: usize,
         index: usize,
-        says: &str,
+        cell: &Cell,
         place: &CellPlace,
         inside: &str,
     ) {
+        let says = &*cell.says;
         let mut attributes = String::new();
         let mut inside = inside.to_owned();
         let is_legal = !says.is_empty() && self.look.legal.iter().any(|legal| legal == says);
-        let class = match (is_legal, place.marked) {
+        let class = match (is_legal, cell.is_marked()) {
             (true, true) => "cell legal marked",
             (true, false) => "cell legal",
             (false, true) => "cell marked",
@@ -229,17 +243,16 @@ impl<'a> Canvas<'a> {
             }
         }
         let (x, y) = (number(place.x), number(place.y));
-        let _ = if place.scale == 1.0 {
-            write!(attributes, r#" transform="translate({x} {y})""#)
-        } else {
-            let scale = number(place.scale);
-            write!(
-                attributes,
-                r#" transform="translate({x} {y})scale({scale})""#
-            )
-        };
+        let _ = write!(attributes, r#" transform="translate({x} {y})"#);
+        if place.turn != 0.0 {
+            let _ = write!(attributes, "rotate({})", number(place.turn));
+        }
+        if place.scale != 1.0 {
+            let _ = write!(attributes, "scale({})", number(place.scale));
+        }
+        attributes.push('"');
         self.part(
-            (0, area, index + 1),
+            (1, area, index + 1),
             format!("a{area}c{index}"),
             &attributes,
             &inside,
@@ -258,7 +271,8 @@ pub(crate) struct CellPlace {
     pub(crate) x: f32,
     pub(crate) y: f32,
     pub(crate) scale: f32,
-    pub(crate) marked: bool,
+    /// Degrees by which it is turned to the right.
+    pub(crate) turn: f32,
     /// Mark which shows that it may be clicked.
     pub(crate) spot: &'static str,
 }

@@ -2,7 +2,7 @@
 
 use arena_words::with_names;
 use referee_core::{
-    Area, CardSuit, Cell, Language, Piece, Scene, Seat, Shape, Surface, TileSuit, printable,
+    Area, CardSuit, Cell, Language, Mark, Piece, Scene, Seat, Shape, Surface, TileSuit, printable,
 };
 
 use crate::disc;
@@ -25,7 +25,7 @@ pub fn spoken(scene: &Scene, names: &[String], language: Language) -> String {
                 }
                 board(area, (*surface, rows, columns), names, language, &mut lines);
             }
-            Shape::Row => {
+            Shape::Row | Shape::River => {
                 let cells = row(&area.cells, language);
                 lines.push(if label.is_empty() {
                     cells
@@ -68,7 +68,7 @@ fn board(
         let pieces: Vec<String> = cells
             .iter()
             .zip(columns)
-            .filter(|(cell, _)| cell.piece != Piece::Empty || cell.marked)
+            .filter(|(cell, _)| cell.piece != Piece::Empty || cell.mark.is_some())
             .map(|(cell, column)| format!("{column} {}", piece(surface, cell, language)))
             .collect();
         if !pieces.is_empty() {
@@ -134,9 +134,11 @@ fn piece(surface: Surface, cell: &Cell, language: Language) -> String {
             }
         }
     };
-    if cell.marked {
-        format!("{name}{}", language.pick(" (marked)", "（最后一手）"))
-    } else {
-        name
-    }
+    let mark = match cell.mark {
+        None => "",
+        Some(Mark::Last) => language.pick(" (last)", "（最后）"),
+        Some(Mark::Line) => language.pick(" (in the line)", "（连线）"),
+        Some(Mark::Turned) => language.pick(" (turned)", "（被翻）"),
+    };
+    name + mark
 }

@@ -9,7 +9,8 @@ use std::{
 
 use arena_draw::{CSS, DrawError, Fonts, Look, Picture, animated, apng, png, spoken};
 use referee_core::{
-    Area, CardSuit, Cell, Hidden, Language, Piece, Scene, Seat, Shape, Surface, TileSuit, Words,
+    Area, CardSuit, Cell, Hidden, Language, Mark, Piece, Scene, Seat, Shape, Surface, TileSuit,
+    Words,
 };
 use referee_games::{GAMES, game};
 
@@ -38,6 +39,7 @@ fn board(surface: Surface, size: usize, piece: impl Fn(usize) -> Piece) -> Scene
                 .collect(),
         }],
         captions: Vec::new(),
+        nearest: None,
     }
 }
 
@@ -50,6 +52,7 @@ fn row(label: &str, pieces: &[Piece]) -> Scene {
             cells: pieces.iter().map(|&piece| Cell::new(piece)).collect(),
         }],
         captions: Vec::new(),
+        nearest: None,
     }
 }
 
@@ -178,7 +181,7 @@ fn a_move_changes_its_cells_and_no_other_parts() {
     });
     let mut after = before.clone();
     after.areas[0].cells[3].piece = disc(1);
-    after.areas[0].cells[17] = after.areas[0].cells[17].clone().marked(true);
+    after.areas[0].cells[17] = after.areas[0].cells[17].clone().marked(Some(Mark::Last));
     after.captions.push(Words::new("seat 0 has no move", ""));
     let (before, after) = (Picture::of(&before, &NONE), Picture::of(&after, &NONE));
     let (before, after) = (parts(&before), parts(&after));
@@ -197,6 +200,64 @@ fn a_discard_leaves_the_rows_above_as_they_are() {
         let [before, after] = [&pair[0].open, &pair[1].open].map(|scene| Picture::of(scene, &NONE));
         assert_eq!(before.width, after.width);
         assert_eq!(before.parts[0], after.parts[0]);
+    }
+}
+
+/// The place of a cell: where its upper left corner is.
+fn place(svg: &str) -> (f32, f32) {
+    let (_, place) = svg.split_once("translate(").unwrap();
+    let (x, rest) = place.split_once(' ').unwrap();
+    let (y, _) = rest.split_once(')').unwrap();
+    (x.parse().unwrap(), y.parse().unwrap())
+}
+
+#[test]
+fn whoever_looks_sits_at_the_bottom_and_the_next_seats_to_the_left() {
+    let card = Piece::Card {
+        rank: 1,
+        suit: CardSuit::Spades,
+    };
+    let mut scene = Scene {
+        nearest: Some(Seat::new(2)),
+        ..Scene::default()
+    };
+    for seat in 0..4 {
+        let mut hand = row("seat", &[card]).areas.remove(0);
+        hand.seat = Some(Seat::new(seat));
+        scene.areas.push(hand);
+    }
+    let picture = Picture::of(&scene, &NONE);
+    let at = [0, 1, 2, 3].map(|seat| place(parts(&picture)[format!("a{seat}c0").as_str()]));
+    let [top, right, bottom, left] = at;
+    assert!(top.1 < left.1 && left.1 < bottom.1, "{at:?}");
+    assert!(left.0 < top.0 && top.0 < right.0, "{at:?}");
+}
+
+#[test]
+fn a_table_stays_as_large_as_it_is_and_everything_lies_on_it() {
+    for kind in &GAMES {
+        let moments = played(*kind);
+        let pictures = |is_open: bool| {
+            let scenes = moments.iter();
+            let scenes = scenes.map(move |moment| match is_open {
+                true => &moment.open,
+                false => &moment.public,
+            });
+            scenes.map(|scene| Picture::of(scene, &NONE))
+        };
+        let cloth = |picture: &Picture| parts(picture).get("cloth").map(|svg| (*svg).to_owned());
+        let first = pictures(true).next().map(|picture| cloth(&picture));
+        for picture in pictures(true).chain(pictures(false)) {
+            assert_eq!(Some(cloth(&picture)), first);
+            for part in &picture.parts {
+                if part.key.contains('c') && part.key != "cloth" {
+                    let (x, y) = place(&part.svg);
+                    let inside = (0.0..picture.width as f32).contains(&x)
+                        && (0.0..picture.height as f32).contains(&y);
+                    assert!(inside, "{}: {x}, {y}", part.key);
+                }
+            }
+        }
     }
 }
 
@@ -291,11 +352,9 @@ fn long_rows_stay_inside() {
                 picture.width < 520 && picture.height < 900,
                 "{piece:?} {count}"
             );
-            let (_, place) = last.split_once("translate(").unwrap();
-            let (x, rest) = place.split_once(' ').unwrap();
-            let (y, _) = rest.split_once(')').unwrap();
-            assert!(x.parse::<f32>().unwrap() < picture.width as f32 - 20.0);
-            assert!(y.parse::<f32>().unwrap() < picture.height as f32 - 20.0);
+            let (x, y) = place(&last);
+            assert!(x < picture.width as f32 - 20.0);
+            assert!(y < picture.height as f32 - 20.0);
         }
     }
 }
@@ -408,7 +467,7 @@ fn scenes_are_spoken() {
         8 => Piece::Blocked,
         _ => Piece::Empty,
     });
-    scene.areas[0].cells[1].marked = true;
+    scene.areas[0].cells[1].mark = Some(Mark::Last);
     let cards = [
         Piece::Card {
             rank: 1,
@@ -424,7 +483,7 @@ fn scenes_are_spoken() {
     assert_eq!(
         spoken(&scene, &names, Language::En),
         "board of 3 rows and 3 columns; black is Ann; white is Bob\n\
-         row 0: 0 black, 1 white (marked)\n\
+         row 0: 0 black, 1 white (last)\n\
          row 2: 2 forbidden\n\
          Bob: 2 cards: AS, joker\n\
          Ann: hand: 13 face down\n\

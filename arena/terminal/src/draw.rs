@@ -129,7 +129,7 @@ pub fn scene(scene: &Scene, signs: Signs, language: Language) -> String {
     for area in &scene.areas {
         match &area.shape {
             Shape::Board { rows, columns, .. } => board(area, rows, columns, signs, &mut text),
-            Shape::Row => row(area, signs, language, &mut text),
+            Shape::Row | Shape::River => row(area, signs, language, &mut text),
         }
     }
     for caption in &scene.captions {
@@ -199,7 +199,7 @@ fn in_brackets(cell: &Cell, signs: Signs) -> (String, usize) {
     let sign = signs.sign(cell.piece);
     let width = sign.text.chars().count() + 2;
     let text = sign.coloured();
-    let text = if cell.marked {
+    let text = if cell.is_marked() {
         format!("[{text}]")
     } else {
         format!(" {text} ")
@@ -214,7 +214,7 @@ fn push_line(line: &str, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use referee_core::{Hidden, Surface, Words};
+    use referee_core::{Hidden, Mark, Surface, Words};
 
     use super::*;
 
@@ -241,12 +241,13 @@ mod tests {
                     empty(),
                     Cell::new(Piece::Blocked),
                     disc(0),
-                    disc(1).marked(true),
+                    disc(1).marked(Some(Mark::Last)),
                     empty(),
                     empty(),
                 ],
             }],
             captions: vec![Words::new("it is over", "")],
+            nearest: None,
         };
         assert_eq!(
             scene(&table, Signs::Ascii, Language::En),
@@ -276,7 +277,7 @@ mod tests {
                         let drawn: Vec<String> = cells
                             .map(|cell| {
                                 let sign = signs.sign(cell.piece).text;
-                                if cell.marked {
+                                if cell.is_marked() {
                                     format!("[{sign}]")
                                 } else {
                                     sign
@@ -321,7 +322,7 @@ mod tests {
                 row(
                     "trick",
                     vec![
-                        card(10, CardSuit::Hearts).marked(true),
+                        card(10, CardSuit::Hearts).marked(Some(Mark::Last)),
                         card(1, CardSuit::Spades),
                         Cell::new(Piece::Joker { number: 2 }),
                         Cell::new(Piece::FaceDown { of: Hidden::Card }),
@@ -330,6 +331,7 @@ mod tests {
                 row("nothing", Vec::new()),
             ],
             captions: Vec::new(),
+            nearest: None,
         };
         let drawn = scene(&table, Signs::Ascii, Language::En);
         assert_eq!(

@@ -54,7 +54,7 @@ pub use outcome::{Outcome, SeatFoul, Verdict};
 pub use printable::{excerpt, is_printable, printable, printable_lines, shorten};
 pub use printed_error::PrintedError;
 pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine, SeatHeader};
-pub use scene::{Area, CardSuit, Cell, Hidden, Piece, Scene, Shape, Surface, TileSuit};
+pub use scene::{Area, CardSuit, Cell, Hidden, Mark, Piece, Scene, Shape, Surface, TileSuit};
 pub use seat::{PerSeat, Seat};
 pub use seed::{Root, Seed, SeedError};
 pub use table::{Accepted, AnswerRefusal, GameKind, ListedGame, Table, TableStep};

@@ -9,6 +9,10 @@ pub struct Scene {
     pub areas: Vec<Area>,
     /// Captions below the parts, one line each.
     pub captions: Vec<Words>,
+    /// The seat that whoever looks sits at, where the parts lie around a table: those of a seat
+    /// before it, the others in the middle. The next seats sit to the left of it, one after another.
+    /// None where the parts lie one below another.
+    pub nearest: Option<Seat>,
 }
 
 /// One part of a table: a board, a hand, a river, a trick.
@@ -38,6 +42,16 @@ pub enum Shape {
     },
     /// One cell after another, on as many lines as needed.
     Row,
+    /// What a seat has discarded: six on a line.
+    River,
+}
+
+impl Shape {
+    /// True if its cells are in rows and columns of a board.
+    #[must_use]
+    pub const fn is_board(&self) -> bool {
+        matches!(self, Self::Board { .. })
+    }
 }
 
 /// The surface of a board, and so what its discs look like.
@@ -57,11 +71,24 @@ pub enum Surface {
 pub struct Cell {
     /// The piece that lies on it.
     pub piece: Piece,
-    /// True if it is to be highlighted: the last move, or part of a line.
-    pub marked: bool,
+    /// The reason why it is highlighted, if it is.
+    pub mark: Option<Mark>,
+    /// True if it lies apart from the cell before it in its row.
+    pub is_apart: bool,
     /// Its name in the notation of moves, which is what a click on it means. Empty if
     /// it has none.
     pub says: String,
+}
+
+/// The reason why a cell is highlighted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// What came last: a move, a discard, a tile that was drawn.
+    Last,
+    /// Part of the line that has won.
+    Line,
+    /// A disc that the last move has turned.
+    Turned,
 }
 
 /// A thing that can lie on a table.
@@ -141,16 +168,30 @@ impl Cell {
     pub const fn new(piece: Piece) -> Self {
         Self {
             piece,
-            marked: false,
+            mark: None,
+            is_apart: false,
             says: String::new(),
         }
     }
 
-    /// Sets whether it is highlighted.
+    /// Sets the reason why it is highlighted.
     #[must_use]
-    pub const fn marked(mut self, marked: bool) -> Self {
-        self.marked = marked;
+    pub const fn marked(mut self, mark: Option<Mark>) -> Self {
+        self.mark = mark;
         self
+    }
+
+    /// Sets whether it lies apart from the cell before it.
+    #[must_use]
+    pub const fn apart(mut self, is_apart: bool) -> Self {
+        self.is_apart = is_apart;
+        self
+    }
+
+    /// True if it is the last move, or part of the line that has won.
+    #[must_use]
+    pub const fn is_marked(&self) -> bool {
+        matches!(self.mark, Some(Mark::Last | Mark::Line))
     }
 
     /// Its name in the notation of moves.

@@ -4,9 +4,11 @@
 use std::{ops::RangeInclusive, thread};
 
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
-use referee_core::{Dice, FoulKind, Game as _, Seat, Seed, State, Step, Wire as _, testing::prove};
+use referee_core::{
+    Dice, FoulKind, Game as _, Mark, Seat, Seed, State, Step, Wire as _, testing::prove,
+};
 use referee_games::connect_four::{
-    ConnectFour, ConnectFourBoard, Ending, Forbidden, Point, Question, Setup, columns_of,
+    ConnectFour, ConnectFourBoard, Ending, Forbidden, Point, Public, Question, Setup, columns_of,
 };
 
 const FIRST: Seat = Seat::new(0);
@@ -64,6 +66,26 @@ fn leaf_counts_of_the_common_board() {
             7, 49, 343, 2401, 16807, 117_649, 823_536, 5_673_234, 39_394_572
         ]
     );
+}
+
+#[test]
+fn the_line_that_wins_is_marked() {
+    let mut board = ConnectFourBoard::new(6, 7, None);
+    for column in [0, 1, 2] {
+        board.drop_stone(FIRST, column);
+        board.drop_stone(SECOND, column);
+    }
+    let mut dice = Dice::new(&Seed::new([0; 32]));
+    let mut state: State<ConnectFour> = ConnectFour::deal(&Setup::default(), &mut dice);
+    state.public = Public::standing(board, None).unwrap();
+    ConnectFour::resolve(&mut state, &[(FIRST, Point { x: 5, y: 3 })]);
+    let scene = ConnectFour::scene(&state.public, &[]);
+    let cells = scene.areas[0].cells.iter();
+    let line: Vec<&str> = cells
+        .filter(|cell| cell.mark == Some(Mark::Line))
+        .map(|cell| &*cell.says)
+        .collect();
+    assert_eq!(line, ["(5, 0)", "(5, 1)", "(5, 2)", "(5, 3)"]);
 }
 
 /// The rules page read to the letter, without a thought for cleverness.

@@ -8,7 +8,8 @@ use arena_proto::games::othello::v1::{
 use prost::Message as _;
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use referee_core::{
-    Dice, FoulKind, Game as _, Outcome, Seat, Seed, State, Step, Wire as _, Words, testing::prove,
+    Dice, FoulKind, Game as _, Mark, Outcome, Seat, Seed, State, Step, Wire as _, Words,
+    testing::prove,
 };
 use referee_games::othello::{
     BLACK, Ending, Othello, OthelloBoard, OthelloPosition, Previous, Question, Setup, WHITE,
@@ -313,6 +314,25 @@ fn who_has_no_move_passes_and_is_not_asked() {
     assert_eq!(previous, proto::previous::Previous::Pass(proto::Pass {}));
     assert_eq!(ask.board[..3], [2, 2, 2]);
     assert_eq!(ask.board[16..19], [2, 1, 0]);
+}
+
+#[test]
+fn the_discs_that_a_move_turns_are_marked() {
+    let mut state = from_rows(&[(1, "XOO-----"), (3, "OX------")], "X");
+    play(&mut state, "d1");
+    let marks = |state: &State<Othello>| {
+        let scene = Othello::scene(&state.public, &[]);
+        let cells = scene.areas[0].cells.clone().into_iter();
+        let marked = cells.filter_map(|cell| Some((cell.says, cell.mark?)));
+        marked.collect::<Vec<_>>()
+    };
+    let expected = [
+        ("b1", Mark::Turned),
+        ("c1", Mark::Turned),
+        ("d1", Mark::Last),
+    ];
+    let expected = expected.map(|(square, mark)| (square.to_owned(), mark));
+    assert_eq!(marks(&state), expected);
 }
 
 #[test]

@@ -26,5 +26,6 @@ pub(super) fn scene(public: &Public) -> Scene {
                 .collect(),
         }],
         captions: Vec::new(),
+        nearest: None,
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn without_cells(scene: &Scene, legal: &[String]) -> Vec<String> {
 
 /// True if pieces are chosen from a row, as from a hand.
 pub(super) fn has_hand(scene: &Scene) -> bool {
-    let mut rows = scene.areas.iter().filter(|area| area.shape == Shape::Row);
+    let mut rows = scene.areas.iter().filter(|area| !area.shape.is_board());
     rows.any(|area| area.cells.iter().any(|cell| !cell.says.is_empty()))
 }
 
@@ -126,7 +126,7 @@ impl Drawing {
                 Shape::Board { rows, columns, .. } => {
                     drawing.board(at, area, rows, columns, signs, marks);
                 }
-                Shape::Row => {
+                Shape::Row | Shape::River => {
                     let label = area.label.get(language);
                     match folded(area, signs).filter(|_| folds) {
                         Some(folded) => drawing.text(&format!("{label}  {folded}"), width),
@@ -269,7 +269,7 @@ fn cell_span(
     if is_legal && !on_board {
         style = style.add_modifier(Modifier::UNDERLINED);
     }
-    let (left, right) = match (marks.chosen.contains(&spot), cell.marked) {
+    let (left, right) = match (marks.chosen.contains(&spot), cell.is_marked()) {
         (true, _) => ('<', '>'),
         (false, true) => ('[', ']'),
         (false, false) => (' ', ' '),
@@ -363,6 +363,7 @@ mod tests {
                 cells: cells.collect(),
             }],
             captions: Vec::new(),
+            nearest: None,
         }
     }
 
@@ -379,6 +380,7 @@ mod tests {
                 cells: cells.collect(),
             }],
             captions: vec![Words::new("caption", "")],
+            nearest: None,
         }
     }
 

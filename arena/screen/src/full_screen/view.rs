@@ -16,7 +16,7 @@ use ratatui::{
     text::Line,
     widgets::{Block, Borders, Clear, Paragraph},
 };
-use referee_core::{Scene, Shape};
+use referee_core::Scene;
 
 use super::{
     super::{
@@ -375,7 +375,7 @@ impl<'a> GameView<'a> {
 
     fn in_hand(&self, spot: Spot) -> bool {
         let found = cell_at(&self.shown.scene, spot);
-        found.is_some_and(|(area, _)| area.shape == Shape::Row)
+        found.is_some_and(|(area, _)| !area.shape.is_board())
     }
 
     /// True if a move can be of several pieces.
@@ -749,7 +749,9 @@ fn seconds_left(left: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use ratatui::{Terminal, backend::TestBackend};
-    use referee_core::{Area, CardSuit, Cell, Hidden, Language, Piece, Seat, Surface, Words};
+    use referee_core::{
+        Area, CardSuit, Cell, Hidden, Language, Piece, Seat, Shape, Surface, Words,
+    };
     use referee_games::GAMES;
 
     use super::*;
@@ -780,6 +782,7 @@ mod tests {
             scene: Scene {
                 areas,
                 captions: Vec::new(),
+                nearest: None,
             },
             legal: legal.iter().map(|&one| one.to_owned()).collect(),
             ..ShownGame::default()

@@ -8,6 +8,11 @@ use super::{
 };
 
 pub(super) fn scene(public: &Public, private: &[(Seat, &Cards)]) -> Scene {
+    // The seat that looks is the nearest; seat 0 if everything is visible.
+    let nearest = match private {
+        [(seat, _)] => *seat,
+        _ => Seat::new(0),
+    };
     let mut areas = vec![trick(public)];
     for seat in Seat::all(SEATS) {
         let open = private.iter().find(|(whose, _)| *whose == seat);
@@ -52,27 +57,37 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Cards)]) -> Scene {
             ),
         });
     }
-    Scene { areas, captions }
+    Scene {
+        areas,
+        captions,
+        nearest: Some(nearest),
+    }
 }
 
 /// The play to beat.
 fn trick(public: &Public) -> Area {
-    let (label, seat, cards) = match public.trick {
+    let (label, cards) = match public.trick {
+        Some(trick) if public.is_over() => (
+            Words::new(
+                format!("the last play, by seat {}", trick.by),
+                format!("最后一手：座位 {}", trick.by),
+            ),
+            trick.play.cards(),
+        ),
         Some(trick) => (
             Words::new(
                 format!("to beat, by seat {}", trick.by),
                 format!("要压过的牌：座位 {}", trick.by),
             ),
-            Some(trick.by),
             trick.play.cards(),
         ),
-        None => (Words::new("nothing to beat", "任意出牌"), None, Cards::NONE),
+        None => (Words::new("nothing to beat", "任意出牌"), Cards::NONE),
     };
     Area {
         label,
-        seat,
+        seat: None,
         shape: Shape::Row,
-        cells: cards.iter().map(|card| face(card).marked(true)).collect(),
+        cells: cards.iter().map(face).collect(),
     }
 }
 

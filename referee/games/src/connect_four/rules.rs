@@ -91,6 +91,36 @@ impl Public {
     }
 }
 
+impl Public {
+    /// The stones of the lines that the last one has completed; none while nobody has won.
+    pub(super) fn line(&self) -> Vec<Point> {
+        let Some((winner, last)) = self.winner.zip(self.last) else {
+            return Vec::new();
+        };
+        let is_own = |point: &Point| {
+            let (row, column) = (usize::try_from(point.x), usize::try_from(point.y));
+            let board = &self.board;
+            matches!((row, column), (Ok(row), Ok(column)) if row < board.rows()
+                && column < board.columns()
+                && board.stone(row, column) == Some(winner))
+        };
+        let mut stones = Vec::new();
+        for (down, right) in [(0, 1), (1, 0), (1, 1), (1, -1)] {
+            let at = |steps: i32| Point {
+                x: last.x + steps * down,
+                y: last.y + steps * right,
+            };
+            let after = (1..).map(at).take_while(is_own);
+            let before = (1..).map(|steps| at(-steps)).take_while(is_own);
+            let line: Vec<Point> = after.chain(before).chain([last]).collect();
+            if line.len() >= 4 {
+                stones.extend(line);
+            }
+        }
+        stones
+    }
+}
+
 /// The only question of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {

@@ -1,11 +1,12 @@
 //! The drawing of the game.
 
-use referee_core::{Area, Cell, Piece, Scene, Shape, Surface, Wire as _, Words};
+use referee_core::{Area, Cell, Mark, Piece, Scene, Shape, Surface, Wire as _, Words};
 
 use super::rules::{ConnectFour, Point, Public};
 
 pub(super) fn scene(public: &Public) -> Scene {
     let board = &public.board;
+    let line = public.line();
     let mut cells = Vec::with_capacity(board.rows() * board.columns());
     for row in 0..board.rows() {
         for column in 0..board.columns() {
@@ -22,7 +23,10 @@ pub(super) fn scene(public: &Public) -> Scene {
             };
             cells.push(
                 Cell::new(piece)
-                    .marked(public.last == Some(here))
+                    .marked(match public.last == Some(here) {
+                        _ if line.contains(&here) => Some(Mark::Line),
+                        is_last => is_last.then_some(Mark::Last),
+                    })
                     .says(ConnectFour::notation(&here)),
             );
         }
@@ -40,5 +44,6 @@ pub(super) fn scene(public: &Public) -> Scene {
             cells,
         }],
         captions: Vec::new(),
+        nearest: None,
     }
 }

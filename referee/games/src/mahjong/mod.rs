@@ -5,6 +5,7 @@ mod distance;
 mod distribution;
 mod ending;
 mod hand;
+mod melds;
 mod place;
 mod redeal;
 mod rules;

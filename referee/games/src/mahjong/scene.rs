@@ -1,15 +1,15 @@
 //! The scene to draw: the other's hand and river, one's own river and hand.
 
-use referee_core::{Area, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit, Words};
+use referee_core::{Area, Cell, Hidden, Mark, Piece, Scene, Seat, Shape, TileSuit, Words};
 
 use super::{
+    hand::Hand,
+    melds::groups,
     rules::{Private, Public, Won},
     setup::DEALT,
     tile::{MahjongSuit, Tile},
+    value::MissingSuit,
 };
-
-const HAND: (&str, &str) = ("hand", "手牌");
-const RIVER: (&str, &str) = ("river", "牌河");
 
 pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
     // The seat that looks is at the bottom; seat 0 if everything is visible.
@@ -23,16 +23,9 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
         let won = public.won.filter(|won| won.seat == seat);
         match (found, won) {
             // A hand that has won is shown to all.
-            (_, Some(won)) => area(
-                HAND,
-                seat,
-                tiles(won.hand.without(won.tile).tiles(), Some(won.tile)),
-            ),
-            (Some((_, private)), None) => {
-                area(HAND, seat, tiles(private.hand.tiles(), private.drawn))
-            }
-            (None, None) => area(
-                HAND,
+            (_, Some(won)) => winning_hand(&won, public.missing_suit),
+            (Some((_, private)), None) => hand_of(seat, tiles(&private.hand, private.drawn)),
+            (None, None) => hand_of(
                 seat,
                 vec![Cell::new(Piece::FaceDown { of: Hidden::Tile }); DEALT],
             ),
@@ -49,36 +42,63 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
         }
         let last = river.len().checked_sub(1).filter(|_| public.turn() != seat);
         let cells = river.iter().enumerate();
-        let cells = cells.map(|(at, &tile)| Cell::new(piece(tile)).marked(Some(at) == last));
-        area(RIVER, seat, cells.collect())
+        let cells = cells.map(|(at, &tile)| {
+            Cell::new(piece(tile)).marked((Some(at) == last).then_some(Mark::Last))
+        });
+        Area {
+            label: Words::new(format!("seat {seat}: river"), format!("座位 {seat}：牌河")),
+            seat: Some(seat),
+            shape: Shape::River,
+            cells: cells.collect(),
+        }
     };
     // A win shows that its tile was drawn.
     let drawn = private.iter().any(|(_, private)| private.drawn.is_some())
         || public.won.is_some_and(|won| won.self_draw);
     let left = public.wall.saturating_sub(drawn.into());
-    let mut captions = vec![Words::new(
-        format!("{left} tiles left"),
-        format!("牌墙剩 {left} 张"),
-    )];
-    captions.extend(public.won.map(|won| {
-        let faan = won.faan(public.missing_suit).unwrap_or_default();
-        let Won { seat, tile, .. } = won;
-        Words::new(
-            format!("seat {seat} wins with {tile}: {faan} faan"),
-            format!("座位 {seat} 和 {tile}：{faan} 番"),
-        )
-    }));
     Scene {
         areas: vec![hand(above), river(above), river(below), hand(below)],
-        captions,
+        captions: vec![Words::new(
+            format!("{left} tiles left"),
+            format!("牌墙剩 {left} 张"),
+        )],
+        nearest: Some(below),
     }
 }
 
-fn area((english, chinese): (&str, &str), seat: Seat, cells: Vec<Cell>) -> Area {
+fn hand_of(seat: Seat, cells: Vec<Cell>) -> Area {
+    Area {
+        label: Words::new(format!("seat {seat}: hand"), format!("座位 {seat}：手牌")),
+        seat: Some(seat),
+        shape: Shape::Row,
+        cells,
+    }
+}
+
+/// A hand and, marked and apart, the tile that has just come to it.
+fn tiles(hand: &Hand, new: Option<Tile>) -> Vec<Cell> {
+    let new = new.map(|tile| cell(tile).marked(Some(Mark::Last)).apart(true));
+    hand.tiles().map(cell).chain(new).collect()
+}
+
+/// A hand that has won: its melds and its pair, the tile that completed it, its value.
+fn winning_hand(won: &Won, missing_suit: MissingSuit) -> Area {
+    let Won { seat, tile, .. } = *won;
+    let mut cells = Vec::new();
+    for group in groups(&won.hand) {
+        for (at, &one) in group.iter().enumerate() {
+            cells.push(cell(one).apart(at == 0));
+        }
+    }
+    let named = tile.to_string();
+    if let Some(last) = cells.iter_mut().find(|cell| cell.says == named) {
+        last.mark = Some(Mark::Last);
+    }
+    let faan = won.faan(missing_suit).unwrap_or_default();
     Area {
         label: Words::new(
-            format!("seat {seat}: {english}"),
-            format!("座位 {seat}：{chinese}"),
+            format!("seat {seat}: wins with {tile}, {faan} faan"),
+            format!("座位 {seat}：和 {tile}，{faan} 番"),
         ),
         seat: Some(seat),
         shape: Shape::Row,
@@ -86,12 +106,8 @@ fn area((english, chinese): (&str, &str), seat: Seat, cells: Vec<Cell>) -> Area 
     }
 }
 
-/// A hand and, marked, the tile that has just come to it.
-fn tiles(hand: impl Iterator<Item = Tile>, new: Option<Tile>) -> Vec<Cell> {
-    let cell = |tile: Tile| Cell::new(piece(tile)).says(tile.to_string());
-    hand.map(cell)
-        .chain(new.map(|tile| cell(tile).marked(true)))
-        .collect()
+fn cell(tile: Tile) -> Cell {
+    Cell::new(piece(tile)).says(tile.to_string())
 }
 
 fn piece(tile: Tile) -> Piece {

@@ -20,7 +20,7 @@ impl Complete {
     pub(super) const TWO_FIVE_EIGHT: Self = Self(4);
     /// There is a terminal in every meld and in the pair.
     pub(super) const TERMINALS: Self = Self(8);
-    const ALL: Self = Self(15);
+    pub(super) const ALL: Self = Self(15);
     /// The properties that a reading with a sequence can have.
     const OF_SEQUENCES: Self = Self(Self::MELDS.0 | Self::TERMINALS.0);
 
@@ -32,6 +32,21 @@ impl Complete {
 
     pub(super) const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// The properties of one meld or pair of these ranks.
+    pub(super) fn of_group(ranks: &[u8]) -> Self {
+        let mut own = match ranks {
+            [first, others @ ..] if others.iter().any(|rank| rank != first) => Self::OF_SEQUENCES,
+            _ => Self::ALL,
+        };
+        if !ranks.iter().any(|rank| [1, RANKS].contains(rank)) {
+            own.0 &= !Self::TERMINALS.0;
+        }
+        if !ranks.iter().all(|rank| [2, 5, 8].contains(rank)) {
+            own.0 &= !Self::TWO_FIVE_EIGHT.0;
+        }
+        own
     }
 
     pub(super) const fn has(self, what: Self) -> bool {
@@ -68,7 +83,7 @@ impl MeldReading {
         visitor(&self);
         if !self.pair {
             for rank in 1..=RANKS {
-                if let Some(mut paired) = self.with(&[rank; 2], Complete::ALL) {
+                if let Some(mut paired) = self.with(&[rank; 2]) {
                     paired.pair = true;
                     visitor(&paired);
                 }
@@ -79,10 +94,10 @@ impl MeldReading {
         }
         for meld in next..RANKS + 7 {
             let more = if meld < RANKS {
-                self.with(&[meld + 1; 3], Complete::ALL)
+                self.with(&[meld + 1; 3])
             } else {
                 let rank = meld - RANKS + 1;
-                self.with(&[rank, rank + 1, rank + 2], Complete::OF_SEQUENCES)
+                self.with(&[rank, rank + 1, rank + 2])
             };
             if let Some(mut more) = more {
                 more.melds += 1;
@@ -92,22 +107,14 @@ impl MeldReading {
     }
 
     /// With these ranks added, if the tiles exist.
-    fn with(mut self, ranks: &[u8], reading: Complete) -> Option<Self> {
+    fn with(mut self, ranks: &[u8]) -> Option<Self> {
         for &rank in ranks {
             if self.tiles.of(rank) == COPIES {
                 return None;
             }
             self.tiles = self.tiles.with(rank);
         }
-        let terminal = ranks.iter().any(|rank| [1, RANKS].contains(rank));
-        let middle = ranks.iter().all(|rank| [2, 5, 8].contains(rank));
-        self.reading = self.reading.and(reading);
-        if !terminal {
-            self.reading.0 &= !Complete::TERMINALS.0;
-        }
-        if !middle {
-            self.reading.0 &= !Complete::TWO_FIVE_EIGHT.0;
-        }
+        self.reading = self.reading.and(Complete::of_group(ranks));
         Some(self)
     }
 }

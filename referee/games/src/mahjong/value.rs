@@ -34,6 +34,14 @@ pub fn faan(hand: &Hand, missing_suit: MissingSuit) -> Option<u32> {
     let complete = c.and(b).and(d);
     let flush = used == 1;
     let seven_pairs = suits.iter().all(|suit| suit.odd() == 0);
+    let roots: u32 = suits.iter().map(|suit| suit.fours()).sum();
+    highest_row(flush, seven_pairs, complete).map(|value| value << roots)
+}
+
+/// The highest row of the table that applies to tiles of one suit or of several, which are seven
+/// pairs or are not, with these properties.
+#[inline]
+pub(super) fn highest_row(flush: bool, seven_pairs: bool, complete: Complete) -> Option<u32> {
     let value = if flush && (seven_pairs || complete.has(Complete::TERMINALS)) {
         16
     } else if flush && complete.has(Complete::TRIPLETS) || complete.has(Complete::TWO_FIVE_EIGHT) {
@@ -50,6 +58,5 @@ pub fn faan(hand: &Hand, missing_suit: MissingSuit) -> Option<u32> {
     } else {
         return None;
     };
-    let roots: u32 = suits.iter().map(|suit| suit.fours()).sum();
-    Some(value << roots)
+    Some(value)
 }

@@ -30,6 +30,8 @@ pub struct Public {
     pub position: OthelloPosition,
     /// The last action of the other side.
     pub previous: Previous,
+    /// The discs that it has turned, as the bits of their squares.
+    pub turned: u64,
     /// The seats that have left the game by a foul.
     pub gone: [bool; 2],
 }
@@ -64,6 +66,7 @@ impl Public {
         let mut public = Self {
             position,
             previous,
+            turned: 0,
             gone: [false; 2],
         };
         public.pass_if_it_must();
@@ -72,6 +75,7 @@ impl Public {
 
     /// A legal move of the side to move.
     pub fn play(&mut self, square: Square) {
+        self.turned = self.position.board.flips(square);
         self.position = self.position.play(square);
         self.previous = Previous::Square(square);
         self.pass_if_it_must();
@@ -81,6 +85,7 @@ impl Public {
         if self.position.must_pass() {
             self.position = self.position.pass();
             self.previous = Previous::Pass;
+            self.turned = 0;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The drawing of the game.
 
-use referee_core::{Area, Cell, Piece, Scene, Shape, Surface, Words};
+use referee_core::{Area, Cell, Mark, Piece, Scene, Shape, Surface, Words};
 
 use super::{
     ending::discs,
@@ -16,7 +16,10 @@ pub(super) fn scene(public: &Public) -> Scene {
             .into_iter()
             .find(|&seat| position.discs(seat) & square.bit() != 0);
         Cell::new(owner.map_or(Piece::Empty, |seat| Piece::Disc { seat }))
-            .marked(public.previous == Previous::Square(square))
+            .marked(match public.previous == Previous::Square(square) {
+                true => Some(Mark::Last),
+                false => (public.turned & square.bit() != 0).then_some(Mark::Turned),
+            })
             .says(square.to_string())
     };
     let count = [BLACK, WHITE].map(|seat| position.discs(seat).count_ones());
@@ -41,5 +44,6 @@ pub(super) fn scene(public: &Public) -> Scene {
             cells: Square::all().map(cell).collect(),
         }],
         captions,
+        nearest: None,
     }
 }

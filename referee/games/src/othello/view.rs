@@ -9,7 +9,7 @@ use super::{
     board::OthelloBoard,
     position::{BLACK, OthelloPosition, WHITE},
     rules::{Othello, Previous, Public, Question},
-    square::Square,
+    square::{Square, squares_of},
     wire::read_square,
 };
 
@@ -55,11 +55,13 @@ impl Sight for Othello {
         let Some(Call::RequestMove(ask)) = decode(call)?.call else {
             return Ok(None);
         };
+        let before = view.public;
         view.public.position = OthelloPosition {
             board: read_board(&ask.board)?,
             turn: view.seat,
         };
         view.public.previous = read_previous(ask.previous.as_ref())?;
+        view.public.turned = turned(&before, &view.public).unwrap_or_default();
         Ok(Some(Question::Move))
     }
 
@@ -73,6 +75,21 @@ impl Sight for Othello {
     fn known(view: &View) -> (Public, ()) {
         (view.public, ())
     }
+}
+
+/// The discs that the last move has turned on the way from one position to another: the side that is
+/// not asked may have played several times.
+fn turned(before: &Public, now: &Public) -> Option<u64> {
+    if before.position == now.position && before.previous == now.previous {
+        return Some(before.turned);
+    }
+    let board = now.position.board;
+    let new = before.position.board.empty() & !board.empty() & before.position.board.moves();
+    squares_of(new).find_map(|square| {
+        let mut next = *before;
+        next.play(square);
+        turned(&next, now)
+    })
 }
 
 fn decode(call: &[u8]) -> Result<proto::OthelloCall, Malformed> {
