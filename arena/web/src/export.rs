@@ -51,9 +51,9 @@ pub fn game_html(
     let body = html! {
         h1 { (title) }
         p { (game.kind.info().title_in(language)) " · " (game.record.header.game_id) }
-        p.result { (game.result(language)) }
-        (game.fouls(language))
-        div.watching { (viewer::show(&game, ViewedPosition::default(), shown, language, "", "")) }
+        div.watching {
+            (viewer::show(&game, ViewedPosition::default(), shown, language, "", "", &html! {}))
+        }
         (viewer::times(&game, language))
         script #frames type="application/json" { (PreEscaped(frames)) }
     };

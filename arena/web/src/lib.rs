@@ -14,6 +14,7 @@ mod assets;
 mod caller;
 mod client;
 mod contest;
+mod ended;
 mod error;
 mod evaluation;
 mod expectation;

@@ -1030,6 +1030,44 @@ pub(crate) fn addresses(page: &str) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn a_rematch_is_one_game_in_which_seats_are_changed() {
+    let page = Page::new().await;
+    let [mut eva, mut bob, other] = [1, 2, 3].map(|at| Browser::at(&format!("192.0.2.{at}")));
+    let at = page.begin(&mut eva, "connect_four").await.unwrap();
+    let joined = page.post(&bob, &format!("{at}/join"), "").await;
+    bob.keep_cookie(&joined);
+    page.until(&eva, &at, "It is your turn.").await;
+    let rematch = format!("{at}/rematch");
+    let too_early = page.post(&eva, &rematch, "").await;
+    assert_eq!(too_early.status(), StatusCode::CONFLICT);
+    page.act(&eva, &at, "resign", "").await;
+    for (who, headline) in [(&eva, "You lost"), (&bob, "You won")] {
+        let shown = page.until(who, &at, headline).await;
+        assert!(shown.contains("See it move by move"), "{shown}");
+        assert!(
+            !shown.contains("/resign") && !shown.contains("/hint"),
+            "{shown}"
+        );
+    }
+    let refused = page.post(&other, &rematch, "").await;
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    let mut next = Vec::new();
+    for who in [&eva, &bob] {
+        let answer = page.post(who, &rematch, "").await;
+        next.push(resolved(
+            &rematch,
+            answer.headers()[LOCATION].to_str().unwrap(),
+        ));
+    }
+    assert_eq!(next[0], next[1]);
+    assert_ne!(next[0], at);
+    // The other one begins.
+    page.until(&bob, &next[0], "It is your turn.").await;
+    let (_, shown) = page.get(&eva, &next[0]).await;
+    assert!(shown.contains("The others think."), "{shown}");
+}
+
+#[tokio::test]
 async fn every_address_on_every_page_holds_below_any_path() {
     let page = Page::with_games().await;
     let mut eva = Browser::at("192.0.2.1");

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use arena_draw::{Look, Picture, spoken};
 use maud::{Markup, PreEscaped, html};
-use referee_core::{
-    Foul, FoulWords, GameKind, Record, Scene, Seat, SeatFoul, Verdict, Words, printable,
-};
+use referee_core::{Foul, FoulWords, GameKind, Record, Scene, Seat, SeatFoul, Verdict, printable};
 use referee_games::{Knowledge, Moment, game, replay};
 use serde::Serialize;
 
 use crate::{
+    ended::Ended,
     error::PageError,
     evaluation::{self, ShownCourse},
     language::Language,
@@ -25,7 +24,7 @@ pub(crate) struct ViewedGame {
     pub(crate) kind: &'static dyn GameKind,
     pub(crate) moments: Vec<Moment>,
     last: Scene,
-    ending: Words,
+    ended: Ended,
     /// The seat whose owner is shown it; none where everybody is.
     owner: Option<Seat>,
 }
@@ -64,12 +63,13 @@ impl ViewedGame {
         let mut moments = Vec::new();
         let end = replay(&record, |moment| moments.push(moment))
             .map_err(|error| PageError::NotFound(format!("the record does not replay: {error}")))?;
+        let ended = Ended::of(&record, &end.ending().cloned().unwrap_or_default());
         Ok(Self {
             record,
             kind,
             moments,
             last: end.scene(),
-            ending: end.ending().cloned().unwrap_or_default(),
+            ended,
             owner: None,
         })
     }
@@ -91,13 +91,8 @@ impl ViewedGame {
         self.owner.filter(|_| self.kind.has_secrets())
     }
 
-    /// The result, in words.
-    pub(crate) fn result(&self, language: Language) -> String {
-        arena_words::result(&self.record, &self.ending, language)
-    }
-
     /// The fouls of bots, each as its author reads it; of a seat's owner those of this seat.
-    pub(crate) fn fouls(&self, language: Language) -> Markup {
+    fn fouls(&self, language: Language) -> Markup {
         let fouls = match &self.record.result.verdict {
             Verdict::Finished { fouls, .. } => &fouls[..],
             Verdict::Void { .. } => &[],
@@ -233,7 +228,8 @@ pub(crate) fn foul_words(name: Option<&str>, foul: &Foul, language: Language) ->
     }
 }
 
-/// The game on a page. `at` is the page's own address, `frames` where the script gets all positions.
+/// The game on a page. `at` is the page's own address, `frames` where the script gets all positions,
+/// `next` what can be done after it.
 pub(crate) fn show(
     game: &ViewedGame,
     look: ViewedPosition,
@@ -241,6 +237,7 @@ pub(crate) fn show(
     language: Language,
     at: &str,
     frames: &str,
+    next: &Markup,
 ) -> Markup {
     let plies = game.plies();
     let turns = course.turns(game);
@@ -305,6 +302,8 @@ pub(crate) fn show(
             (evaluation::section(game, course, (at, ply), language))
         }
         section.beside {
+            (game.ended.show(game.kind, game.names(), &[], next, language))
+            (game.fouls(language))
             h2 { (language.pick("Moves", "着法")) }
             ol.moves #moves {
                 @for (number, moment) in game.moments.iter().enumerate() {

@@ -10,7 +10,7 @@ mod result;
 pub mod warning;
 
 pub use names::with_names;
-pub use result::{Winner, result, result_with_evidence};
+pub use result::{Winner, reason, result, result_with_evidence, winner};
 
 /// `1 game`, `2 games`.
 #[must_use]

@@ -41,19 +41,22 @@ impl<'a> Winner<'a> {
     }
 }
 
-/// How a game ended: who won, why it was over (`ending`, in the words of its rules), and the kinds
-/// of fouls.
+/// Who won a game, or that it does not count.
 #[must_use]
-pub fn result(record: &Record, ending: &Words, language: Language) -> String {
+pub fn winner(record: &Record, language: Language) -> String {
+    match record.result.verdict {
+        Verdict::Void { .. } => language.pick("void", "无效").to_owned(),
+        Verdict::Finished { .. } => Winner::of(record).in_words(language),
+    }
+}
+
+/// Why a game was over (`ending`, in the words of its rules), and the kinds of fouls.
+#[must_use]
+pub fn reason(record: &Record, ending: &Words, language: Language) -> String {
     match &record.result.verdict {
-        Verdict::Void { reason } => match language {
-            Language::En => format!("void: {reason}"),
-            Language::Zh => "无效：裁判出错".to_owned(),
-        },
+        Verdict::Void { reason } => language.pick(reason, "裁判出错").to_owned(),
         Verdict::Finished { fouls, .. } => {
-            let mut text = Winner::of(record).in_words(language);
-            text += language.pick(": ", "：");
-            text += ending.get(language);
+            let mut text = ending.get(language).to_owned();
             for foul in fouls {
                 let name = &record.header.players[foul.seat];
                 let what = foul.foul.kind().words_in(language);
@@ -62,6 +65,14 @@ pub fn result(record: &Record, ending: &Words, language: Language) -> String {
             text
         }
     }
+}
+
+/// How a game ended: who won, and why.
+#[must_use]
+pub fn result(record: &Record, ending: &Words, language: Language) -> String {
+    let colon = language.pick(": ", "：");
+    let winner = winner(record, language);
+    format!("{winner}{colon}{}", reason(record, ending, language))
 }
 
 /// The same in English, with the evidence of each foul in one sentence.

@@ -335,8 +335,7 @@ async fn win(browser: &Browser, game: &str, against: &str) {
                 browser.play(&notation).await;
             }
         }
-        let said = browser.text("#state .turn").await;
-        if said.starts_with("eva won") {
+        if browser.text("#state .result").await == "You won" {
             return;
         }
     }

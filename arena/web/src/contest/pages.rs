@@ -570,10 +570,8 @@ pub(super) fn game(
             a href=(of) { (language.pick("The entry", "返回提交")) } " · "
             a href=(format!("rules/{}", game.kind.info().name)) { (game.kind.info().title_in(language)) }
         }
-        p.result { (game.result(language)) }
-        (game.fouls(language))
         div.watching {
-            (viewer::show(game, look, shown, language, &at, &format!("{at}/frames")))
+            (viewer::show(game, look, shown, language, &at, &format!("{at}/frames"), &html! {}))
         }
     }
 }

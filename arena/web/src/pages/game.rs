@@ -100,10 +100,11 @@ pub(crate) async fn show(
         course.as_deref(),
         &format!("{tournament}/games/{key}"),
         Some((&name, &tournament)),
+        &html! {},
     )
 }
 
-/// The page of a game that lies at an address, in a tournament or not.
+/// The page of a game that lies at an address, in a tournament or not, with what can be done next.
 pub(crate) fn page(
     caller: &Caller,
     game: &ViewedGame,
@@ -111,6 +112,7 @@ pub(crate) fn page(
     course: Option<&Course>,
     at: &str,
     within: Option<(&str, &str)>,
+    next: &Markup,
 ) -> Response {
     let language = caller.language;
     let title = game.names().join(" – ");
@@ -122,10 +124,8 @@ pub(crate) fn page(
             a href=(format!("rules/{}", game.kind.info().name)) { (game.kind.info().title_in(language)) }
             " · " (game.record.header.game_id)
         }
-        p.result { (game.result(language)) }
-        (game.fouls(language))
         div.watching {
-            (viewer::show(game, position, ShownCourse::of(course), language, at, &format!("{at}/frames")))
+            (viewer::show(game, position, ShownCourse::of(course), language, at, &format!("{at}/frames"), next))
         }
         (viewer::times(game, language))
         p {

@@ -45,6 +45,7 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/play/{id}/events", get(events))
         .route("/play/{id}/join", post(join))
         .route("/play/{id}/sit", post(sit))
+        .route("/play/{id}/rematch", post(rematch))
         .route("/play/{id}/{act}", post(act))
         .route("/people/{id}", get(finished))
         .route("/people/{id}/frames", get(frames))
@@ -329,6 +330,29 @@ async fn join(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Re
     }
 }
 
+/// Begins the game after one that is over, in which everybody has the next seat.
+async fn rematch(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Response {
+    let begun = find_played(&site, &id).and_then(|table| {
+        let own = table.seats_of(caller.browser.as_ref());
+        let Some(browser) = caller.browser.as_ref().filter(|_| !own.is_empty()) else {
+            return Err(PageError::Forbidden("you did not sit there".to_owned()));
+        };
+        if table.view().ended.is_none() {
+            return Err(PageError::Conflict("the game is not over".to_owned()));
+        }
+        let people = site.people()?;
+        let new = (random_id()?, Seed::new(random_bytes()?));
+        table.rematch(new, caller.client, |kept| {
+            people.check_room(browser, caller.client)?;
+            people.begin(kept).map(|table| table.touch(browser))
+        })
+    });
+    match begun {
+        Ok(next) => layout::redirect(&caller, &format!("/play/{next}")).into_response(),
+        Err(error) => error.page(&caller),
+    }
+}
+
 #[derive(Deserialize)]
 struct Acted {
     #[serde(rename = "move", default)]
@@ -451,7 +475,13 @@ async fn finished(
     match found.await {
         Ok((position, course, game)) => {
             let at = format!("people/{id}");
-            game_page::page(&caller, &game, position, course.as_deref(), &at, None)
+            let own = match find(&site, &id) {
+                Ok(Some(table)) => table.seats_of(caller.browser.as_ref()),
+                _ => Vec::new(),
+            };
+            let next = pages::next(&id, game.kind, !own.is_empty(), caller.language);
+            let course = course.as_deref();
+            game_page::page(&caller, &game, position, course, &at, None, &next)
         }
         Err(error) => error.page(&caller),
     }

@@ -302,6 +302,23 @@ fn act(at: &str, name: &str, words: &str, asks: Option<&str>) -> Markup {
     }
 }
 
+/// What can be played after a game that is over: a rematch by those who were in it and have not left
+/// it for long.
+pub(super) fn next(id: &str, kind: &dyn GameKind, is_own: bool, language: Language) -> Markup {
+    html! {
+        div.next {
+            @if is_own {
+                form method="post" action=(format!("play/{id}/rematch")) {
+                    button type="submit" { (language.pick("Rematch, seats changed", "换座再来一局")) }
+                }
+            }
+            a.button.other href=(format!("play?game={}", kind.info().name)) {
+                (language.pick("Another game", "另开一局"))
+            }
+        }
+    }
+}
+
 /// The parts of a game's page that can change, for somebody with these seats.
 pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Frame {
     let view = table.view();
@@ -372,7 +389,7 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
         }
     };
     let acts = html! {
-        @if view.result.is_none() && view.failed.is_none() {
+        @if view.ended.is_none() && view.failed.is_none() {
             div.acts {
                 (act(&at, "hint", language.pick("Hint", "提示"), None))
                 (act(&at, "evaluate", language.pick("Evaluate", "评估"), None))
@@ -416,16 +433,17 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
         None => html! {},
     };
     let state = html! {
-        p.turn { (state_words(table, &view, own, language)) }
+        @match &view.ended {
+            Some(ended) => (ended.show(table.kind, &table.names, own, &html! {
+                (next(table.id(), table.kind, !own.is_empty(), language))
+                p { a href=(format!("people/{}", table.id())) {
+                    (language.pick("See it move by move", "逐步回看"))
+                } }
+            }, language)),
+            None => p.turn { (state_words(table, &view, own, language)) },
+        }
         @if let Some(left) = view.seconds_left {
             p { (language.pick("Time for this move: ", "本步时限：")) (left) " s" }
-        }
-        @if view.result.is_some() {
-            p {
-                a.button href=(format!("people/{}", table.id())) { (language.pick("See it move by move", "逐步回看")) }
-                " "
-                a.button href=(format!("play?game={}", table.kind.info().name)) { (language.pick("Play again", "再来一局")) }
-            }
         }
     };
     let moves = html! {
@@ -447,7 +465,7 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
             Block::new("moves", moves.into_string()),
         ],
         said,
-        is_last: view.result.is_some() || view.failed.is_some(),
+        is_last: view.ended.is_some() || view.failed.is_some(),
     }
 }
 
@@ -509,8 +527,8 @@ fn state_words(table: &PeopleTable, view: &TableView, own: &[Seat], language: La
             Language::Zh => "对局无法继续。".to_owned(),
         };
     }
-    if let Some(result) = &view.result {
-        return result.get(language).to_owned();
+    if let Some(ended) = &view.ended {
+        return ended.in_words(language);
     }
     let mine = own.iter().filter(|seat| view.turn.contains(seat));
     let names: Vec<&str> = mine.map(|seat| &*table.names[seat.index()]).collect();

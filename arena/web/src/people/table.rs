@@ -14,7 +14,7 @@ use arena_play::{
     PlayedMove, Slip,
 };
 use parking_lot::Mutex;
-use referee_core::{GameKind, Scene, Seat, Words};
+use referee_core::{GameKind, Scene, Seat, Seed};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
@@ -29,6 +29,7 @@ use crate::{
     advice::{Advice, AdviceRequest, Adviser, NoAdvice},
     caller::Browser,
     client::Client,
+    ended::Ended,
     error::Full,
     expectation::ExpectedShares,
 };
@@ -114,8 +115,8 @@ pub(crate) struct TableView {
     pub(crate) turn: Vec<Seat>,
     /// Seconds until the time of those who are asked is up.
     pub(crate) seconds_left: Option<u64>,
-    /// The result, if it has ended.
-    pub(crate) result: Option<Words>,
+    /// Its end, if it has ended.
+    pub(crate) ended: Option<Ended>,
     /// The reason why it can't go on, if it can't.
     pub(crate) failed: Option<String>,
 }
@@ -157,6 +158,8 @@ pub(crate) struct PeopleTable {
     stop: CancellationToken,
     ended: CancellationToken,
     kept: Mutex<KeptGame>,
+    /// The id of the game that is played after it, once somebody has begun it.
+    rematch: Mutex<Option<String>>,
     context: Arc<TableContext>,
 }
 
@@ -179,7 +182,7 @@ impl PeopleTable {
             seats: HashMap::new(),
             turn: Vec::new(),
             seconds_left: None,
-            result: None,
+            ended: None,
             failed: None,
         }));
         let table = Arc::new(Self {
@@ -203,6 +206,7 @@ impl PeopleTable {
             stop: CancellationToken::new(),
             ended: CancellationToken::new(),
             kept: Mutex::new(kept),
+            rematch: Mutex::default(),
             context,
         });
         tokio::spawn(table.clone().run(heard, shows));
@@ -280,7 +284,7 @@ impl PeopleTable {
         match own {
             [] => None,
             [one] => Some(*one),
-            _ if self.kind.has_secrets() && view.result.is_none() => {
+            _ if self.kind.has_secrets() && view.ended.is_none() => {
                 let looks = *self.looks.lock();
                 looks.filter(|seat| view.turn.contains(seat))
             }
@@ -321,6 +325,38 @@ impl PeopleTable {
     pub(crate) fn sit_down(&self, seat: Seat) {
         *self.looks.lock() = Some(seat);
         self.change();
+    }
+
+    /// The same players for another deal, each in the next seat, as a client begins it.
+    fn with_seats_changed(&self, id: String, seed: Seed, client: Client) -> KeptGame {
+        let mut next = KeptGame {
+            id,
+            seed,
+            client: Some(client),
+            began_unix_ms: kept::now(),
+            answers: Vec::new(),
+            ..self.kept.lock().clone()
+        };
+        next.names.rotate_right(1);
+        next.chairs.rotate_right(1);
+        next
+    }
+
+    /// The id of the game that is played after this one: that which somebody has begun, or the one
+    /// that `begin` begins.
+    pub(crate) fn rematch<E>(
+        &self,
+        (id, seed): (String, Seed),
+        client: Client,
+        begin: impl FnOnce(KeptGame) -> Result<(), E>,
+    ) -> Result<String, E> {
+        let mut next = self.rematch.lock();
+        if let Some(next) = &*next {
+            return Ok(next.clone());
+        }
+        begin(self.with_seats_changed(id.clone(), seed, client))?;
+        *next = Some(id.clone());
+        Ok(id)
     }
 
     /// A person does something.
@@ -698,22 +734,20 @@ impl PeopleTable {
                 .as_secs()
         });
         let over = game.record().zip(game.ending());
-        let result = over.map(|(record, ending)| {
-            Words::each(|language| arena_words::result(record, ending, language))
-        });
+        let ended = over.map(|(record, ending)| Ended::of(record, ending));
         // A version is a state of the game: a hint or a slip makes no new one.
         let is_new = shows.send_if_modified(|view| {
             let is_new = view.version == 0
                 || view.seats != people
                 || view.turn != turn
-                || view.result.is_some() != result.is_some();
+                || view.ended.is_some() != ended.is_some();
             if is_new {
                 *view = Arc::new(TableView {
                     version: view.version + 1,
                     seats: people,
                     turn: turn.to_vec(),
                     seconds_left: left,
-                    result,
+                    ended,
                     failed: None,
                 });
             }
