@@ -287,6 +287,7 @@ pub(super) fn table(
                     (layout::block(&frame, "moving"))
                     (layout::block(&frame, "back"))
                     (layout::block(&frame, "acts"))
+                    (layout::block(&frame, "legal"))
                     (layout::block(&frame, "evaluation"))
                 }
                 h2 { (language.pick("Moves", "着法")) }
@@ -370,17 +371,21 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
                         placeholder=(table.kind.info().notation.get(language)); }
                 button type="submit" { (language.pick("Move", "走")) }
             }
+            @let others = without_cells(seen);
+            @if !others.is_empty() {
+                form.legal-moves.others method="post" action=(format!("{at}/move")) data-acts {
+                    (legal_moves((seat, view.version), &others, table, language))
+                }
+            }
+        }
+    };
+    let legal = html! {
+        @if let Some((seat, seen)) = seen && view.turn.contains(&seat) {
             @if seen.legal.len() <= BUTTONS {
                 details open[seen.legal.len() <= 16] {
                     summary { (language.pick("Legal moves", "合法着法")) " (" (seen.legal.len()) ")" }
                     form.legal-moves method="post" action=(format!("{at}/move")) data-acts {
-                        input type="hidden" name="seat" value=(seat);
-                        input type="hidden" name="version" value=(view.version);
-                        @for notation in &seen.legal {
-                            button type="submit" name="move" value=(notation) {
-                                (table.kind.spoken_move(notation, language))
-                            }
-                        }
+                        (legal_moves((seat, view.version), &seen.legal, table, language))
                     }
                 }
             } @else {
@@ -461,6 +466,7 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
             Block::new("moving", moving.into_string()),
             Block::new("back", back.into_string()),
             Block::new("acts", acts.into_string()),
+            Block::new("legal", legal.into_string()),
             Block::new("evaluation", expected.into_string()),
             Block::new("moves", moves.into_string()),
         ],
@@ -476,10 +482,41 @@ fn asks_to_take_back(name: &str, language: Language) -> String {
     }
 }
 
+/// A button for each of these moves of a seat.
+fn legal_moves(
+    (seat, version): (Seat, u64),
+    legal: &[String],
+    table: &PeopleTable,
+    language: Language,
+) -> Markup {
+    html! {
+        input type="hidden" name="seat" value=(seat);
+        input type="hidden" name="version" value=(version);
+        @for notation in legal {
+            button type="submit" name="move" value=(notation) {
+                (table.kind.spoken_move(notation, language))
+            }
+        }
+    }
+}
+
+/// The legal moves that no cells mean, such as a pass.
+fn without_cells(seen: &SeatView) -> Vec<String> {
+    let named = names_of_cells(seen);
+    let is_other = |notation: &&String| {
+        !named.contains(notation.as_str()) && !notation.split(' ').all(|part| named.contains(part))
+    };
+    seen.legal.iter().filter(is_other).cloned().collect()
+}
+
+fn names_of_cells(seen: &SeatView) -> HashSet<&str> {
+    let cells = seen.scene.areas.iter().flat_map(|area| &area.cells);
+    cells.map(|cell| &*cell.says).collect()
+}
+
 /// True if some moves are of several pieces at once, so that a click chooses one of them.
 fn is_of_several(seen: &SeatView) -> bool {
-    let cells = seen.scene.areas.iter().flat_map(|area| &area.cells);
-    let named: HashSet<&str> = cells.map(|cell| &*cell.says).collect();
+    let named = names_of_cells(seen);
     seen.legal.iter().any(|notation| {
         let mut parts = notation.split(' ').peekable();
         parts.next();
