@@ -6,11 +6,15 @@
 //!   (their games are known beforehand), on SQLite, and on PostgreSQL where
 //!   `ARENA_TEST_POSTGRES` names an empty database.
 //! - `memory`: what a worker costs that has joined and waits.
+//! - `hours`: games an hour for each core, with the strongest built-in bot of every game.
+//! - `evictions`: what is lost with a worker that goes.
 //!
-//! Without a name all three are run.
+//! Without a name all are run.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
 
+#[path = "workers/capacity.rs"]
+mod capacity;
 #[path = "workers/idle.rs"]
 mod idle;
 #[path = "workers/known.rs"]
@@ -39,17 +43,16 @@ fn main() {
     site::allow_many_files();
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let runs = |name: &str| wanted.iter().any(|word| word == name);
-    let all = !["cost", "rates", "memory"].into_iter().any(runs);
-    if all || runs("cost") {
-        for at_once in AT_ONCE {
-            cost(at_once);
-        }
-    }
-    if all || runs("rates") {
-        rates::measure();
-    }
-    if all || runs("memory") {
-        idle::measure();
+    let parts: [(&str, fn()); 5] = [
+        ("cost", || AT_ONCE.into_iter().for_each(cost)),
+        ("rates", rates::measure),
+        ("memory", idle::measure),
+        ("hours", capacity::hours),
+        ("evictions", capacity::evictions),
+    ];
+    let all = !parts.iter().any(|(name, _)| runs(name));
+    for (_, measure) in parts.iter().filter(|(name, _)| all || runs(name)) {
+        measure();
     }
 }
 

@@ -56,6 +56,7 @@ impl Ended {
             (Some(_), 2) => language.pick("You lost", "你输了"),
             (Some((2, _)), _) => language.pick("You came second", "你是第二名"),
             (Some((3, _)), _) => language.pick("You came third", "你是第三名"),
+            (None, 2) if is_shared => language.pick("A draw", "平局"),
             (Some((4, _)), _) => language.pick("You came fourth", "你是第四名"),
             _ => self.winner.get(language),
         };

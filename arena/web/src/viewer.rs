@@ -469,6 +469,7 @@ mod tests {
                     Language::En,
                     "x",
                     "y",
+                    &html! {},
                 );
                 assert!(!page.into_string().contains("Seen by"));
             }

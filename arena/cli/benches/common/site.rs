@@ -6,7 +6,7 @@ use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use nix::{
@@ -80,6 +80,24 @@ impl Site {
         let said = said.expect("arena runs");
         assert!(said.status.success(), "{line}");
         String::from_utf8_lossy(&said.stdout).into_owned()
+    }
+
+    /// Runs the program to its end, which is sent this signal after a while. False where it was.
+    pub(crate) fn run_for(&self, line: &str, ends: Option<(Duration, Signal)>) -> bool {
+        let mut process = self.command(line).spawn().expect("arena runs");
+        let began = Instant::now();
+        while let Some((after, signal)) = ends {
+            if process.try_wait().expect("it is ours").is_some() {
+                break;
+            }
+            if began.elapsed() >= after {
+                send(&process, signal);
+                process.wait().expect("it ends");
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        process.wait().expect("it ends").success()
     }
 
     /// Starts `arena serve`, which lets every worker in.
@@ -157,8 +175,7 @@ impl Serving {
 
     /// Asks it to end, and waits until it has.
     pub(crate) fn stop(mut self) {
-        let id = Pid::from_raw(self.process.id().cast_signed());
-        kill(id, Signal::SIGTERM).expect("it is there");
+        send(&self.process, Signal::SIGTERM);
         self.process.wait().expect("it ends");
     }
 }
@@ -168,6 +185,11 @@ impl Drop for Serving {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+fn send(process: &Child, signal: Signal) {
+    let id = Pid::from_raw(process.id().cast_signed());
+    kill(id, signal).expect("it is there");
 }
 
 /// CPU time of a process or thread, and of the children of a process that have ended, as its file

@@ -442,7 +442,7 @@
       const is = Number(link.dataset.ply) === ply;
       if (is) {
         link.setAttribute("aria-current", "step");
-        link.scrollIntoView({ block: "nearest" });
+        show(link);
         say(link.textContent.trim());
       } else link.removeAttribute("aria-current");
     }
@@ -463,6 +463,15 @@
     }
     const address = `${viewer.dataset.at}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}${evaluated}`;
     if (viewer.dataset.at) remember(address);
+  }
+
+  // Moves a link into sight within its list. The page itself stays: the board is above the list where
+  // the window is narrow.
+  function show(link) {
+    const list = byId("moves");
+    const [inner, outer] = [link.getBoundingClientRect(), list.getBoundingClientRect()];
+    if (inner.top < outer.top) list.scrollTop -= outer.top - inner.top;
+    else if (inner.bottom > outer.bottom) list.scrollTop += inner.bottom - outer.bottom;
   }
 
   // The address of the page becomes that of the position. Browsers refuse to change it often, some

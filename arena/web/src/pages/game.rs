@@ -8,7 +8,7 @@ use axum::{
     http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue},
     response::{IntoResponse as _, Response},
 };
-use maud::html;
+use maud::{Markup, html};
 use referee_core::{Language, Record, Seat};
 use serde::Deserialize;
 
