@@ -40,11 +40,12 @@ const RIVER: f32 = 0.74;
 const RIVER_LINE: usize = 6;
 const RIVER_LINES: usize = 3;
 /// A fan of cards: from the point around which they turn to the middle of each, the degrees between
-/// two, their size, and its height.
+/// two, their size, its height, and how far its outer cards reach towards their holder.
 const FAN: f32 = 62.0;
 const FAN_STEP: f32 = 6.6;
 const FAN_CARD: f32 = 0.46;
 const FAN_HEIGHT: f32 = 62.0;
+const FAN_DOWN: f32 = 17.0;
 
 /// The side of a table at which a seat sits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -275,7 +276,7 @@ fn fan(canvas: &mut Canvas<'_>, side: Side, (index, area): Placed<'_>, (x, y): (
     let (width, height) = (card::SIZE.0 * FAN_CARD, card::SIZE.1 * FAN_CARD);
     // The point around which the cards turn.
     let (x, y) = match side {
-        Side::Top => (x, y + height / 2.0 - FAN),
+        Side::Top => (x, y + FAN_DOWN + height / 2.0 - FAN),
         Side::Bottom => (x, y + row::RAISED + height / 2.0 + FAN),
         Side::Left => (x - FAN, y + FAN_HEIGHT),
         Side::Right => (x + FAN, y + FAN_HEIGHT),
