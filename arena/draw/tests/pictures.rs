@@ -205,10 +205,11 @@ fn a_discard_leaves_the_rows_above_as_they_are() {
 
 /// The place of a cell: where its upper left corner is.
 fn place(svg: &str) -> (f32, f32) {
-    let (_, place) = svg.split_once("translate(").unwrap();
-    let (x, rest) = place.split_once(' ').unwrap();
-    let (y, _) = rest.split_once(')').unwrap();
-    (x.parse().unwrap(), y.parse().unwrap())
+    let (_, place) = svg.split_once("translate(").expect("a place");
+    let (x, rest) = place.split_once(' ').expect("two numbers");
+    let (y, _) = rest.split_once(')').expect("an end");
+    let number = |text: &str| text.parse().expect("a number");
+    (number(x), number(y))
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub const PLACE: &str = "bot-arena/place";
 pub const TOURNAMENT_NAME: &str = "bot-arena/tournament-name";
 /// The names of the bots in order of the lineup, one a line, as an annotation.
 pub const BOTS: &str = "bot-arena/bots";
+/// The label of Kueue with the `LocalQueue` that something waits in.
+pub const QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
 pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 pub(crate) const INSTANCE: &str = "app.kubernetes.io/instance";

@@ -26,7 +26,7 @@ use k8s_openapi::{
 
 use crate::{
     PodMatch, PodTournament, Settings,
-    names::{self, BOT, BOTS, BOTS_SERVICE, PLACE, REFEREE, ROLE, TOURNAMENT_NAME},
+    names::{self, BOT, BOTS, BOTS_SERVICE, PLACE, QUEUE, REFEREE, ROLE, TOURNAMENT_NAME},
     quota::{self, Amounts},
     settings::Share,
     tournament::{PodBot, PodImage},
@@ -49,6 +49,11 @@ const REFUSED: i32 = 2;
 const KEPT: i32 = 3600;
 /// No pod lives for longer, whatever hangs, in seconds.
 const LONGEST: i64 = 6 * 3600;
+/// The label of Kueue with the name of a group of pods, and its annotations with their number and on
+/// whether one that failed is made again.
+const GROUP: &str = "kueue.x-k8s.io/pod-group-name";
+const GROUP_COUNT: &str = "kueue.x-k8s.io/pod-group-total-count";
+const RETRIABLE: &str = "kueue.x-k8s.io/retriable-in-group";
 /// The time that a pod has to end when it is told to, in seconds: longer than the 10 s that games
 /// have.
 const GRACE: i64 = 30;
@@ -134,6 +139,15 @@ pub fn bot_pod(
     let mut labels = names::labels(settings, &tournament.key, of.number, referee.generation);
     labels.insert(ROLE.to_owned(), BOT.to_owned());
     labels.insert(PLACE.to_owned(), place.to_string());
+    let mut annotations = annotations(tournament, of);
+    if let Some(queue) = &settings.bot_queue {
+        // Kueue lets all bots of a game in, or none.
+        labels.insert(QUEUE.to_owned(), queue.clone());
+        labels.insert(GROUP.to_owned(), referee.name.clone());
+        annotations.insert(GROUP_COUNT.to_owned(), of.images().to_string());
+        // Without this a group whose pods are removed keeps its place, and its pods their finalizer.
+        annotations.insert(RETRIABLE.to_owned(), "false".to_owned());
+    }
     let gate = Container {
         name: "gate".to_owned(),
         args: Some(words(&[
@@ -186,15 +200,16 @@ pub fn bot_pod(
         metadata: ObjectMeta {
             name: Some(name.clone()),
             namespace: Some(settings.namespace.clone()),
-            labels: Some(with_queue(settings, labels)),
-            annotations: Some(annotations(tournament, of)),
+            labels: Some(labels),
+            annotations: Some(annotations),
             // It goes when its referee goes, also while no arena runs.
             owner_references: Some(vec![OwnerReference {
                 api_version: "v1".to_owned(),
                 kind: "Pod".to_owned(),
                 name: referee.name.clone(),
                 uid: referee.uid.clone(),
-                controller: Some(true),
+                // Kueue does not count what belongs to what it has counted.
+                controller: Some(settings.bot_queue.is_none()),
                 block_owner_deletion: Some(false),
             }]),
             ..ObjectMeta::default()
@@ -357,6 +372,9 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
             ]
         }));
     } else if !images.is_empty() {
+        if settings.bot_queue.is_some() {
+            arguments.push(format!("--bots-within={LONGEST}s"));
+        }
         environment.extend([
             variable("ARENA_BOTS_CA", &format!("{TLS}/ca.crt")),
             variable("ARENA_BOTS_CERT", &format!("{TLS}/tls.crt")),
@@ -580,7 +598,7 @@ fn with_queue(
     mut labels: BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
     if let Some(queue) = &settings.queue {
-        labels.insert("kueue.x-k8s.io/queue-name".to_owned(), queue.clone());
+        labels.insert(QUEUE.to_owned(), queue.clone());
     }
     labels
 }

@@ -143,7 +143,7 @@ pub fn reconcile(
     // Nobody wants these to be played: they are over, paused, cancelled or forgotten.
     for job in &observed.jobs {
         if !keys.contains(&*job.of.key) && !wanted.others.contains(&job.tournament) {
-            done.actions.extend(stopped(job));
+            done.actions.extend(stopped(job, settings.queue.is_some()));
         }
     }
     for pod in &observed.pods {
@@ -257,7 +257,9 @@ impl<'a> SeenTournament<'a> {
             of.is_some_and(|of| job.ended.is_some() || !(is_stopped || held.contains(&of.number)))
         };
         let unneeded = self.jobs.iter().filter(|job| !is_needed(job));
-        unneeded.filter_map(|job| stopped(job)).collect()
+        unneeded
+            .filter_map(|job| stopped(job, self.at.settings.queue.is_some()))
+            .collect()
     }
 
     /// The amounts that games need.
@@ -549,12 +551,12 @@ fn is_left_over(pod: &SeenPod, observed: &ObservedCluster) -> bool {
 }
 
 /// Stops a Job that nobody needs: its pods first, which can give back what they have, and then it
-/// goes.
-fn stopped(job: &SeenJob) -> Option<Action> {
+/// goes. One that a queue has let in goes at once, since the queue would let it go on.
+fn stopped(job: &SeenJob, has_queue: bool) -> Option<Action> {
     if job.leaving {
         return None;
     }
-    if job.ended.is_some() || (job.suspended && job.active == 0) {
+    if has_queue || job.ended.is_some() || (job.suspended && job.active == 0) {
         return Some(Action::Remove(job.name.clone()));
     }
     (!job.suspended).then(|| Action::Suspend(job.name.clone()))

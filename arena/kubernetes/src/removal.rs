@@ -141,6 +141,14 @@ async fn remove(
         ..DeleteParams::default()
     };
     let seen = ObservedCluster::of(found_jobs, found_pods);
+    // A queue lets a Job that it has let in go on.
+    let labels = found_jobs
+        .iter()
+        .filter_map(|job| job.metadata.labels.as_ref());
+    let at_once = at_once
+        || labels
+            .into_iter()
+            .any(|labels| labels.contains_key(names::QUEUE));
     for SeenJob {
         name,
         suspended,

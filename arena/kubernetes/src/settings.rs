@@ -40,6 +40,10 @@ pub struct Settings {
     pub chunk_seconds: u32,
     /// The `LocalQueue` of Kueue that Jobs wait in.
     pub queue: Option<String>,
+    /// The `LocalQueue` of Kueue that the pods of a game's bots wait in, as one group, where bots have
+    /// pods of their own. It is another one than `queue`, of another `ClusterQueue`: referees that have
+    /// been let in would keep out the bots that they wait for.
+    pub bot_queue: Option<String>,
     /// The service account of the pods of games; it needs no rights.
     pub service_account: String,
     /// The share of a referee.
@@ -130,6 +134,7 @@ impl Default for Settings {
             pending_referees: 1,
             chunk_seconds: 90,
             queue: None,
+            bot_queue: None,
             service_account: "games".to_owned(),
             referee: Share {
                 cpu: "1".to_owned(),

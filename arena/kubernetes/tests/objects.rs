@@ -273,6 +273,49 @@ fn an_operators_settings_are_in_every_object() {
 }
 
 #[test]
+fn bots_of_a_game_wait_in_a_queue_as_one_group() {
+    let settings = Settings {
+        bot_queue: Some("bots".to_owned()),
+        ..Settings::default()
+    };
+    let tournament = tournament(Isolation::Pod, 3);
+    let of = &tournament.matches[0];
+    for (settings, is_queued) in [(&settings, true), (&Settings::default(), false)] {
+        let pods = (0..3).filter_map(|place| bot_pod(settings, &tournament, of, place, &referee()));
+        let pods: Vec<_> = pods.map(|pod| pod.metadata).collect();
+        // The third one is built in.
+        assert_eq!(pods.len(), 2);
+        for pod in pods {
+            let of_kueue = |all: Option<BTreeMap<String, String>>| {
+                let all = all.unwrap().into_iter();
+                all.filter(|(key, _)| key.starts_with("kueue.x-k8s.io/"))
+                    .collect::<Vec<_>>()
+            };
+            let (labels, annotations) = (of_kueue(pod.labels), of_kueue(pod.annotations));
+            let word = |key: &str, value: &str| (format!("kueue.x-k8s.io/{key}"), value.to_owned());
+            let expected = match is_queued {
+                true => (
+                    vec![
+                        word("pod-group-name", &referee().name),
+                        word("queue-name", "bots"),
+                    ],
+                    vec![
+                        word("pod-group-total-count", "2"),
+                        word("retriable-in-group", "false"),
+                    ],
+                ),
+                false => (Vec::new(), Vec::new()),
+            };
+            assert_eq!((labels, annotations), expected);
+            // Kueue looks for a controller that it has counted.
+            let owner = &pod.owner_references.unwrap()[0];
+            assert_eq!(owner.controller, Some(!is_queued));
+            assert_eq!(owner.uid, referee().uid);
+        }
+    }
+}
+
+#[test]
 fn the_settings_of_the_deployment_are_settings() {
     fn look(folder: &Path, found: &mut usize) {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -295,6 +338,7 @@ fn the_settings_of_the_deployment_are_settings() {
                         .collect();
                     let expected = Settings {
                         queue: Some("games".to_owned()),
+                        bot_queue: Some("bots".to_owned()),
                         ..Settings::default()
                     };
                     assert_eq!(Settings::parse(&defaults.join("\n")), Ok(expected));

@@ -826,9 +826,9 @@ impl World {
             job.suspend = suspend;
             job.suspend_is_others = true;
             job.dirty = true;
-            // Its queue takes it in again after a while.
+            // Its queue has let it in, and lets it go on.
             if job.admitted.is_some() {
-                job.admitted = Some(self.now + 20_000);
+                job.admitted = Some(self.now);
             }
         }
         if let Some(parallelism) = parallelism {
