@@ -505,18 +505,28 @@ def test_settings_are_those_that_the_base_explains() -> None:
         ]
         settings = tomllib.loads(data["kubernetes.toml"])
         assert keys_of(settings) <= known
-        if queue := settings.get("queue"):
-            assert named(things, "LocalQueue", queue)
+        for key in ("queue", "bot_queue"):
+            if queue := settings.get(key):
+                assert named(things, "LocalQueue", queue)
         if priority := settings.get("pods", {}).get("priority_class"):
             assert named(things, "PriorityClass", priority)
 
 
 def test_kueue_covers_all_that_pods_ask_for() -> None:
-    (queue,) = of_kind(RENDERED["overlay-kueue"], "ClusterQueue")
-    (group,) = queue["spec"]["resourceGroups"]
-    assert set(group["coveredResources"]) == {"cpu", "memory", "ephemeral-storage"}
-    (flavor,) = group["flavors"]
-    assert [each["name"] for each in flavor["resources"]] == group["coveredResources"]
+    things = RENDERED["overlay-kueue"]
+    queues = of_kind(things, "ClusterQueue")
+    assert len(queues) == 2
+    for queue in queues:
+        (group,) = queue["spec"]["resourceGroups"]
+        assert set(group["coveredResources"]) == {"cpu", "memory", "ephemeral-storage"}
+        (flavor,) = group["flavors"]
+        assert [each["name"] for each in flavor["resources"]] == group["coveredResources"]
+        # Referees that have been let in would keep out the bots that they wait for.
+        assert not queue["spec"].keys() & {"cohort", "cohortName", "preemption"}
+    # Each waits in one of its own.
+    waiting = of_kind(things, "LocalQueue")
+    used = [each["spec"]["clusterQueue"] for each in waiting]
+    assert sorted(used) == sorted(each["metadata"]["name"] for each in queues)
 
 
 def test_the_quota_of_games_counts_games_alone() -> None:
