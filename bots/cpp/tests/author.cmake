@@ -16,7 +16,8 @@ endif()
 if(SANITIZE)
   list(APPEND found -DCMAKE_CXX_FLAGS=-fsanitize=address,undefined)
 endif()
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${INTO}/build -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Debug ${found})
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${INTO}/build -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Debug
+    -DCMAKE_CXX_FLAGS_DEBUG= ${found})
 run(${CMAKE_COMMAND} --build ${INTO}/build)
 # It runs: it says what it does not understand.
 execute_process(COMMAND ${CMAKE_COMMAND} -E env BOT_LISTEN=nowhere ${INTO}/build/leftmost
