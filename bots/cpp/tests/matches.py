@@ -36,11 +36,11 @@ def hashes(played):
 me = f"me={spec(random)}"
 for game in ["connect-four", "mahjong", "othello"]:
     bots = [me, "house=house:random"]
-    assert hashes(games(game, bots, 10)) == hashes(games(game, bots, 10)), game
+    assert hashes(games(game, bots, 3)) == hashes(games(game, bots, 3)), game
 bots = [me, "ai1=house:ai1", "ai2=house:ai2", f"again={spec(random)}"]
-assert hashes(games("big-two", bots, 10)) == hashes(games("big-two", bots, 10))
+assert hashes(games("big-two", bots, 3)) == hashes(games("big-two", bots, 3))
 
 # It wins what can be won: a bot at random makes no plan.
-played = games("connect-four", [f"me={spec(careful)}", "house=house:random"], 20)
+played = games("connect-four", [f"me={spec(careful)}", "house=house:random"], 10)
 won = sum(line["places"][line["players"].index("me")] == 1 for line in played)
-assert won >= 30, f"careful won {won} of {len(played)}"
+assert won >= 15, f"careful won {won} of {len(played)}"
