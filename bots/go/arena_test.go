@@ -159,11 +159,10 @@ func TestTheSamplesPlayWithoutAFoulAndRepeatThemselves(t *testing.T) {
 			t.Errorf("%s: other games", game)
 		}
 	}
-	careful := "exec:" + filepath.Join(samples, "careful")
-	match(t, program, "connect-four", careful, "--rounds=10", "--no-records", "--concurrency=4")
 }
 
-// The environment variable ARENA_PYTHON is a Python that has the kit for Python.
+// The environment variable ARENA_PYTHON is a Python that has the kit for Python. That careful plays
+// the same moves in every language is tested in arena/cli/tests/arena/languages.rs.
 func TestTheSamplesPlayTheSameMovesAsThoseInPython(t *testing.T) {
 	python := os.Getenv("ARENA_PYTHON")
 	if python == "" {
@@ -174,18 +173,13 @@ func TestTheSamplesPlayTheSameMovesAsThoseInPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, each := range [][3]string{
-		{"connect-four", "random", "random_bot.py"},
-		{"connect-four", "careful", "careful.py"},
-		{"othello", "random", "random_bot.py"},
-		{"mahjong", "random", "random_bot.py"},
-		{"big-two", "random", "random_bot.py"},
-	} {
-		ours := match(t, program, each[0], "exec:"+filepath.Join(samples, each[1]), "--rounds=5", "--no-records")
-		theirs := match(t, program, each[0],
-			"exec:'"+python+"' '"+filepath.Join(scripts, each[2])+"'", "--rounds=5", "--no-records")
+	random := "exec:" + filepath.Join(samples, "random")
+	other := "exec:'" + python + "' '" + filepath.Join(scripts, "random_bot.py") + "'"
+	for game := range games {
+		ours := match(t, program, game, random, "--rounds=2", "--no-records")
+		theirs := match(t, program, game, other, "--rounds=2", "--no-records")
 		if !maps.Equal(ours, theirs) {
-			t.Errorf("%s plays other moves of %s", each[1], each[0])
+			t.Errorf("it plays other moves of %s", game)
 		}
 	}
 }
