@@ -196,7 +196,14 @@ impl Browser {
         let (_, spoken) = said
             .split_once(" would play ")
             .unwrap_or_else(|| panic!("{said}"));
-        spoken.strip_prefix("column ").unwrap_or(spoken).to_owned()
+        match spoken.strip_prefix("column ") {
+            Some(column) => {
+                let cell = format!("#board [data-move$=', {column})']");
+                let script = format!("return document.querySelector(\"{cell}\").dataset.move");
+                self.run(&script).await.as_str().unwrap().to_owned()
+            }
+            None => spoken.to_owned(),
+        }
     }
 
     /// Types a move, and waits until somebody is asked again.

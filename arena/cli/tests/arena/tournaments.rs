@@ -1725,7 +1725,7 @@ fn a_class_has_a_table_over_weeks_and_a_report_for_each_author() {
     done(&arena.run("tournament report week-1 --bot bob --html bob.html"));
     let page = std::fs::read_to_string(arena.path("bob.html")).unwrap();
     for expected in [
-        "Fouls and their reasons",
+        "<h2>Fouls</h2>",
         "code 3",
         "run it by hand and read the last lines of its output",
         "greetings from class/bob",

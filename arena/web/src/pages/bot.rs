@@ -190,8 +190,13 @@ pub(crate) fn part_of(
         @if let Some(figures) = figures && !figures.fouls.is_empty() {
             h2 { (language.pick("Fouls", "犯规")) }
             p {
-                @for (foul, count) in &figures.fouls { (tournament::foul_words(foul, language)) ": " (count) " · " }
-                (games("&fouls=1", language.pick("games with fouls", "有犯规的对局")))
+                @for (number, (foul, count)) in figures.fouls.iter().enumerate() {
+                    @if number > 0 { " · " }
+                    (tournament::foul_words(foul, language)) ": " (count)
+                }
+                @if at.is_some() {
+                    " · " (games("&fouls=1", language.pick("games with fouls", "有犯规的对局")))
+                }
             }
             (fouls)
         }
