@@ -119,6 +119,7 @@ pub async fn bot_html(
     language: Language,
 ) -> Result<String, ExportError> {
     let standing = standing_of(store, name).await?;
+    bot::check_entered(&standing, bot)?;
     let asked = GamesQuery {
         bot: Some(bot.to_owned()),
         ..GamesQuery::default()

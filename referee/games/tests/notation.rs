@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use referee_core::{Dice, Game as _, GameKind, Seat, Seed, State, Step, TableStep};
+use referee_core::{Dice, Game as _, GameKind, Mark, Seat, Seed, State, Step, TableStep};
 use referee_games::{
     GAMES,
     big_two::{BigTwo, Cards},
@@ -284,7 +284,13 @@ fn a_transcript_is_read_back_where_a_set_up_has_moves() {
                     if has_moves {
                         let again = kind.opening(&line);
                         let again = again.unwrap_or_else(|error| panic!("{line}: {error}"));
-                        assert_eq!(begun(*kind, &again), table.scene(), "{line}");
+                        // What the last move has turned is no part of a position.
+                        let mut scene = table.scene();
+                        let cells = scene.areas.iter_mut().flat_map(|area| &mut area.cells);
+                        for cell in cells.filter(|cell| cell.mark == Some(Mark::Turned)) {
+                            cell.mark = None;
+                        }
+                        assert_eq!(begun(*kind, &again), scene, "{line}");
                         // The line of what was read is the same.
                         assert_eq!(kind.transcript((&again, &seed), &[]).as_ref(), Ok(&line));
                         read += 1;

@@ -41,6 +41,7 @@ pub(crate) async fn show(
     };
     let at = format!("t/{}", part(&name));
     let read = async {
+        check_entered(&standing, &bot)?;
         let rows = with_fouls(&bot);
         let rows = lists::find(&site, &standing, &rows, WITH_FOULS)
             .await?
@@ -52,6 +53,28 @@ pub(crate) async fn show(
         Ok(body) => layout::page(&caller, &bot, &body),
         Err(error) => error.page(&caller),
     }
+}
+
+/// Checks that a bot takes part.
+///
+/// # Errors
+///
+/// It does not.
+pub(crate) fn check_entered(standing: &TournamentStanding, bot: &str) -> Result<(), PageError> {
+    match standing.standings.bots.iter().any(|one| one.name == bot) {
+        true => Ok(()),
+        false => Err(no_part(standing, bot)),
+    }
+}
+
+fn no_part(standing: &TournamentStanding, bot: &str) -> PageError {
+    let bots = standing.standings.bots.iter();
+    let names: Vec<_> = bots.map(|bot| &*bot.name).collect();
+    let name = &standing.tournament.name;
+    PageError::NotFound(format!(
+        "{bot} takes no part in {name}; its bots are {}",
+        names.join(", ")
+    ))
 }
 
 /// The games of a bot in which somebody committed a foul.
@@ -120,11 +143,7 @@ pub(crate) fn part_of(
     let found = standings.rows.iter().find(|row| row.bot == bot);
     let entered = standings.bots.iter().position(|one| one.name == bot);
     let (Some(row), Some(number)) = (found, entered) else {
-        let names: Vec<_> = standings.bots.iter().map(|bot| &*bot.name).collect();
-        return Err(PageError::NotFound(format!(
-            "{bot} takes no part in {name}; its bots are {}",
-            names.join(", ")
-        )));
+        return Err(no_part(standing, bot));
     };
     let about = &standings.bots[number];
     let figures = standing.figures.bots.iter().find(|one| one.bot == bot);

@@ -145,8 +145,8 @@ impl Game for ConnectFour {
         rules_version: 1,
         notation: Words::of("a column, such as 4", "列号，例如 4"),
         setup: &[
-            SetupPart::of("columns", "列数", SIZES),
             SetupPart::of("rows", "行数", SIZES),
+            SetupPart::of("columns", "列数", SIZES),
             SetupPart {
                 name: Words::of("forbidden", "禁用格"),
                 choices: SetupChoices::Cell {
