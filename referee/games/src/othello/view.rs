@@ -78,10 +78,14 @@ impl Sight for Othello {
 }
 
 /// The discs that the last move has turned on the way from one position to another: the side that is
-/// not asked may have played several times.
+/// not asked may have played several times. None where the side that is asked has played, too.
 fn turned(before: &Public, now: &Public) -> Option<u64> {
     if before.position == now.position && before.previous == now.previous {
         return Some(before.turned);
+    }
+    // It would have been asked there.
+    if before.position.turn == now.position.turn {
+        return None;
     }
     let board = now.position.board;
     let new = before.position.board.empty() & !board.empty() & before.position.board.moves();
@@ -129,5 +133,30 @@ fn read_previous(previous: Option<&proto::Previous>) -> Result<Previous, Malform
         Some(Kind::Pass(_)) => Ok(Previous::Pass),
         Some(Kind::None(_)) => Ok(Previous::None),
         None => Err(Malformed("the previous move is missing".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_turned_is_known_for_the_moves_between_two_questions_alone() {
+        let first = Public::beginning(OthelloPosition::BEGINNING, Previous::None);
+        let mut far = first;
+        for ply in 1..=20 {
+            let square = squares_of(far.position.board.moves())
+                .next()
+                .expect("a move");
+            far.play(square);
+            let known = turned(&first, &far);
+            match ply {
+                // Black has played it, and is not asked for White's answer.
+                1 => assert_eq!(known, Some(far.turned)),
+                // Other moves of both lead there, too: nobody looks for them.
+                _ if far.position.turn == BLACK => assert_eq!(known, None),
+                _ => {}
+            }
+        }
     }
 }
