@@ -119,14 +119,17 @@ impl<'a> Places<'a> {
     }
 
     fn hand(&self, side: Side) -> Option<Placed<'a>> {
-        let found = self.hands.iter().find(|(of, _)| *of == side);
-        found.map(|(_, placed)| *placed)
+        of_side(&self.hands, side)
     }
 
     fn river(&self, side: Side) -> Option<Placed<'a>> {
-        let found = self.rivers.iter().find(|(of, _)| *of == side);
-        found.map(|(_, placed)| *placed)
+        of_side(&self.rivers, side)
     }
+}
+
+fn of_side<'a>(areas: &[(Side, Placed<'a>)], side: Side) -> Option<Placed<'a>> {
+    let found = areas.iter().find(|(of, _)| *of == side);
+    found.map(|(_, placed)| *placed)
 }
 
 /// Draws the areas of a scene around a table. False, and nothing is drawn, where they do not lie

@@ -82,9 +82,12 @@ pub struct RefereePod {
 /// The Job of a match.
 #[must_use]
 pub fn job(settings: &Settings, tournament: &PodTournament, of: &PodMatch, generation: u32) -> Job {
-    let labels = names::labels(settings, &tournament.key, of.number, generation);
+    let mut labels = names::labels(settings, &tournament.key, of.number, generation);
     let mut pod_labels = labels.clone();
     pod_labels.insert(ROLE.to_owned(), REFEREE.to_owned());
+    if let Some(queue) = &settings.queue {
+        labels.insert(QUEUE.to_owned(), queue.clone());
+    }
     let chunks = i32::try_from(of.chunks.clamp(1, MOST_INDEXES)).unwrap_or(i32::MAX);
     let at_once = match tournament.isolation {
         // It is raised as the bots of its referees find room.
@@ -96,7 +99,7 @@ pub fn job(settings: &Settings, tournament: &PodTournament, of: &PodMatch, gener
         metadata: ObjectMeta {
             name: Some(names::job(&tournament.key, of.number, generation)),
             namespace: Some(settings.namespace.clone()),
-            labels: Some(with_queue(settings, labels)),
+            labels: Some(labels),
             annotations: Some(annotations.clone()),
             ..ObjectMeta::default()
         },
@@ -591,16 +594,6 @@ fn annotations(tournament: &PodTournament, of: &PodMatch) -> BTreeMap<String, St
         (TOURNAMENT_NAME.to_owned(), tournament.name.clone()),
         (BOTS.to_owned(), bots.join("\n")),
     ])
-}
-
-fn with_queue(
-    settings: &Settings,
-    mut labels: BTreeMap<String, String>,
-) -> BTreeMap<String, String> {
-    if let Some(queue) = &settings.queue {
-        labels.insert(QUEUE.to_owned(), queue.clone());
-    }
-    labels
 }
 
 fn bot_volumes(settings: &Settings, bot: &PodBot, place: usize) -> [Volume; 2] {

@@ -99,8 +99,14 @@ impl ExplainedMove {
     #[must_use]
     pub fn is_loss(&self) -> bool {
         let error = self.loss_error();
-        error.is_some_and(|error| self.loss() >= LEAST && self.loss() > SURE * error)
+        error.is_some_and(|error| self.loss() >= LEAST && is_sure(self.loss(), error))
     }
+}
+
+/// True if a loss is no accident, where this is its standard error.
+#[must_use]
+pub fn is_sure(loss: f64, error: f64) -> bool {
+    loss > SURE * error
 }
 
 /// Finds for each move of a record what its seat could expect after it and what a better move

@@ -18,7 +18,7 @@ mod search;
 pub use arena_events::replay::ExpectedScore;
 pub use error::ReviewError;
 pub use evaluate::{PositionJudge, course, deals, evaluate};
-pub use explain::{ExplainBy, ExplainOptions, ExplainedMove, Explanation, explain};
+pub use explain::{ExplainBy, ExplainOptions, ExplainedMove, Explanation, explain, is_sure};
 pub use playouts::{BotError, InProcessBot, InProcessSeat, expected};
 pub use rerun::{RerunReport, RerunRequest, rerun};
 pub use search::SEARCHES;

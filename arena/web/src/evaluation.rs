@@ -135,14 +135,14 @@ impl<'a> ShownCourse<'a> {
 }
 
 /// The evaluation of a game after so many moves, with the moves that turned it; or the way to ask for
-/// it. `at` is the address of the game's page.
+/// it. `turned` are these moves, and `at` is the address of the game's page.
 pub(crate) fn section(
     game: &ViewedGame,
     course: ShownCourse<'_>,
+    turned: &[Turn],
     (at, ply): (&str, usize),
     language: Language,
 ) -> Markup {
-    let title = html! { h2 { (language.pick("Evaluation", "评估")) } };
     match course {
         ShownCourse::None => html! {},
         ShownCourse::Offered => html! {
@@ -154,10 +154,10 @@ pub(crate) fn section(
         },
         ShownCourse::Known(course) => html! {
             section.evaluation #evaluation {
-                (title)
+                h2 { (language.pick("Evaluation", "评估")) }
                 (bar(game.names(), course, ply, language))
                 (graph(game.names(), course, ply, language))
-                (turns(game, &course.turns(game.movers()), at, language))
+                (turns(game, turned, at, language))
             }
         },
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arena_review::{ExpectedScore, InProcessBot, PositionJudge, course};
+use arena_review::{ExpectedScore, InProcessBot, PositionJudge, course, is_sure};
 use referee_core::{GameInfo, PerSeat, Record, Root, Seat};
 use referee_games::game;
 
@@ -12,10 +12,8 @@ use crate::error::PageError;
 /// So many playouts a game gets in all, and at most so many of them in one search.
 const PLAYOUTS: usize = 60_000;
 const MOST: usize = 100;
-/// A move that cost so much of the points turned a game, where the loss is so many times as large as
-/// its standard error.
+/// A move that cost so much of the points turned a game, where that is no accident.
 const TURNED: f64 = 0.15;
-const SURE: f64 = 4.0;
 /// So many moves are said to have turned a game.
 const TURNS: usize = 6;
 
@@ -50,7 +48,7 @@ impl Course {
             let [before, after] = [around[0][seat], around[1][seat]];
             let error = before.error.hypot(after.error);
             let loss = before.score - after.score;
-            let is_turn = loss >= TURNED && loss > SURE * error;
+            let is_turn = loss >= TURNED && is_sure(loss, error);
             is_turn.then_some(Turn {
                 ply,
                 seat,

@@ -19,6 +19,8 @@ use crate::{
     viewer::{self, ViewedGame, ViewedPosition},
 };
 
+/// So many ratings are in a plot, the best ones.
+const RATINGS: usize = 60;
 /// So many games are listed in a report.
 const GAMES: u32 = 5_000;
 
@@ -153,7 +155,8 @@ pub async fn tournament_svg(
     language: Language,
 ) -> Result<String, ExportError> {
     let standing = standing_of(store, name).await?;
-    let bars = tournament::rating_bars(&standing.standings, None);
+    let mut bars = tournament::rating_bars(&standing.standings);
+    bars.truncate(RATINGS);
     let title = language.pick(
         "Ratings with their 95 % intervals",
         "等级分及 95 % 置信区间",

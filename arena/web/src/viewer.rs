@@ -111,10 +111,15 @@ impl ViewedGame {
         self.record.header.players.as_slice()
     }
 
+    /// True if whoever looks can play on from its positions.
+    fn can_be_played_on(&self) -> bool {
+        self.owner.is_none() && self.kind.info().can_begin_with_moves()
+    }
+
     /// The position after so many moves as a set-up, from which somebody can play on; none where a game
     /// can't begin there.
     pub(crate) fn opening(&self, ply: usize) -> Option<String> {
-        if self.owner.is_some() || !self.kind.info().can_begin_with_moves() {
+        if !self.can_be_played_on() {
             return None;
         }
         let header = &self.record.header;
@@ -294,12 +299,12 @@ pub(crate) fn show(
                     }
                 }
             }
-            @if !at.is_empty() && game.owner.is_none() && game.kind.info().can_begin_with_moves() {
-                p { a.button data-to="on" href=(format!("{at}/on?ply={ply}")) {
+            @if !at.is_empty() && game.can_be_played_on() {
+                p { a.button data-of-position="on" href=(format!("{at}/on?ply={ply}")) {
                     (language.pick("Play on from here", "从这里接着下"))
                 } }
             }
-            (evaluation::section(game, course, (at, ply), language))
+            (evaluation::section(game, course, &turns, (at, ply), language))
         }
         section.beside {
             (game.ended.show(game.kind, game.names(), &[], next, language))

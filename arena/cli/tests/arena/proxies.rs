@@ -546,7 +546,7 @@ fn a_browser_that_refuses_addresses_shows_the_right_move() {
             document.getElementById('scrubber').value,
             document.getElementById('position').textContent,
             [...document.querySelectorAll('#moves a')].findIndex((one) => one.ariaCurrent === 'step'),
-            document.querySelector('[data-to=picture]').href,
+            document.querySelector('[data-of-position=picture]').href,
         ]";
         browser.open(&format!("{game}?ply=7")).await;
         browser.until("the frames are there", steps).await;

@@ -458,8 +458,8 @@
         link.href = `${viewer.dataset.at}?ply=${ply}${of === "" ? "" : `&seat=${of}`}${evaluated}`;
       }
     }
-    for (const link of document.querySelectorAll("a[data-to=picture], a[data-to=on]")) {
-      link.href = `${viewer.dataset.at}/${link.dataset.to}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}`;
+    for (const link of document.querySelectorAll("[data-of-position]")) {
+      link.href = `${viewer.dataset.at}/${link.dataset.ofPosition}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}`;
     }
     const address = `${viewer.dataset.at}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}${evaluated}`;
     if (viewer.dataset.at) remember(address);

@@ -42,11 +42,13 @@ pub(crate) async fn show(
     let at = format!("t/{}", part(&name));
     let read = async {
         check_entered(&standing, &bot)?;
-        let rows = with_fouls(&bot);
-        let rows = lists::find(&site, &standing, &rows, WITH_FOULS)
-            .await?
-            .games;
-        let fouls = fouls(&standing, &bot, &rows, Some(&at), |_| None, language);
+        let with_fouls = GamesQuery {
+            bot: Some(bot.clone()),
+            fouls: Some(1),
+            ..GamesQuery::default()
+        };
+        let page = lists::find(&site, &standing, &with_fouls, WITH_FOULS).await?;
+        let fouls = fouls(&standing, &bot, &page.games, Some(&at), |_| None, language);
         part_of(&standing, &bot, &fouls, Some(&at), language)
     };
     match read.await {
@@ -75,15 +77,6 @@ fn no_part(standing: &TournamentStanding, bot: &str) -> PageError {
         "{bot} takes no part in {name}; its bots are {}",
         names.join(", ")
     ))
-}
-
-/// The games of a bot in which somebody committed a foul.
-pub(crate) fn with_fouls(bot: &str) -> GamesQuery {
-    GamesQuery {
-        bot: Some(bot.to_owned()),
-        fouls: Some(1),
-        ..GamesQuery::default()
-    }
 }
 
 /// The fouls of a bot in these games by their kinds: in which games, at which moves, why, and what
@@ -186,12 +179,7 @@ pub(crate) fn part_of(
     let limit = standing.definition.limits.per_move;
     // Games of it, for which more is asked; words alone where it leads nowhere.
     let games = |asked: &str, words: &str| {
-        html! {
-            @match at {
-                Some(at) => a href=(format!("{at}/games?bot={}{asked}", part(bot))) { (words) },
-                None => { (words) }
-            }
-        }
+        tournament::linked(at, &format!("games?bot={}{asked}", part(bot)), words)
     };
     Ok(html! {
         h1 { (bot) }

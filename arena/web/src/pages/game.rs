@@ -131,7 +131,7 @@ pub(crate) fn page(
         p {
             (language.pick("Download: ", "下载："))
             a href=(format!("{at}/record")) download { (language.pick("record", "记录")) } " · "
-            a data-to="picture" href=(format!("{at}/picture?ply={ply}")) download { "SVG" }
+            a data-of-position="picture" href=(format!("{at}/picture?ply={ply}")) download { "SVG" }
         }
         (viewer::messages(game, language))
     };

@@ -179,7 +179,7 @@ pub(crate) fn table(standing: &TournamentStanding, at: Option<&str>, language: L
     };
     let mut rows: Vec<&StandingsRow> = standings.rows.iter().collect();
     rows.sort_by_key(|row| rank(row).unwrap_or(u32::MAX));
-    let scale = Scale::of(&rating_bars(standings, None));
+    let scale = Scale::of(&rating_bars(standings));
     let percent = |score: f64| format!("{:.1} %", score * 100.0);
     // What a column is sorted by, where it is not the number that its cells begin with.
     let us = |time: Option<u64>| time.map_or_else(String::new, |us| us.to_string());
@@ -257,18 +257,17 @@ fn notes(standings: &StandingsEvent, language: Language) -> Vec<String> {
 }
 
 /// The ratings, the best first.
-pub(crate) fn rating_bars(standings: &StandingsEvent, at: Option<&str>) -> Vec<Bar> {
+pub(crate) fn rating_bars(standings: &StandingsEvent) -> Vec<Bar> {
     let rows = standings.rows.iter().filter_map(|row| {
         Some(Bar {
             name: row.bot.clone(),
-            href: at.map(|at| format!("{at}/bots/{}", part(&row.bot))),
+            href: None,
             value: row.elo.value?,
             error: row.elo.error,
         })
     });
     let mut rows: Vec<Bar> = rows.collect();
     rows.sort_by(|a, b| b.value.total_cmp(&a.value));
-    rows.truncate(60);
     rows
 }
 
