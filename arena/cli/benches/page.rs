@@ -1,12 +1,14 @@
 //! Cost of the web page to the games that are played beside it, and time of its answers: 200 people
 //! who look on, 50 who play, a tournament of 128 games at once. Quiet and busy times take turns on
 //! one arena, so that what else the machine does is the same for both. Then 200 people who ask for
-//! pages of a tournament of 100,000 games.
+//! pages of a tournament of 100,000 games. At last what a browser has to load and to draw.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
 
 #[path = "common/client.rs"]
 mod client;
+#[path = "../tests/arena/driver.rs"]
+mod driver;
 #[path = "common/site.rs"]
 #[expect(dead_code, reason = "other benchmarks use the rest of it")]
 mod site;
@@ -28,6 +30,7 @@ use tokio::{
 
 use self::{
     client::{ask, header},
+    driver::Driver,
     site::{Serving, Site},
 };
 
@@ -228,6 +231,49 @@ async fn measure() {
     println!("sent     {sent:.0} KiB/s to those who look on");
     drop(arena);
     large().await;
+    loaded().await;
+}
+
+/// What a browser that was never here before loads of a page, and when and how steadily it draws it.
+async fn loaded() {
+    let mut site = Site::new(None);
+    let arena = start(&mut site, "othello", 200, "--page 127.0.0.1:0");
+    while games(&site) < 200 {
+        sleep(Duration::from_millis(200)).await;
+    }
+    // Positions are loaded when the page is there; what is asked for after that is not waited for.
+    let script = "
+        const done = arguments[arguments.length - 1];
+        const seen = { shift: 0, largest: 0 };
+        const look = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take))
+            .observe({ type, buffered: true });
+        look('layout-shift', (one) => { seen.shift += one.value; });
+        look('largest-contentful-paint', (one) => { seen.largest = one.startTime; });
+        setTimeout(() => {
+            const loaded = performance.getEntriesByType('resource');
+            const sent = (all) => all.reduce((sum, one) => sum + one.transferSize, 0);
+            seen.first = performance.getEntriesByName('first-contentful-paint')[0].startTime;
+            seen.bytes = sent([...performance.getEntriesByType('navigation'), ...loaded]);
+            seen.script = sent(loaded.filter((one) => one.initiatorType === 'script'));
+            done(seen);
+        }, 2000);";
+    for path in ["/", "/play?game=othello", "/t/bench", "/t/bench/games/0.0"] {
+        let (_driver, browser) = Driver::start("en").await;
+        let url = format!("http://{}{path}", arena.page());
+        browser.goto(&url).await.expect("the page is there");
+        let seen = browser.execute_async(script, Vec::new()).await;
+        let seen = seen.expect("it is measured");
+        let of = |name: &str| seen[name].as_f64().unwrap_or(f64::NAN);
+        println!(
+            "browser  {path}: first paint {:.0} ms, largest {:.0} ms, layout shift {:.3}, {:.1} KB in all, \
+             {:.1} KB of script",
+            of("first"),
+            of("largest"),
+            of("shift"),
+            of("bytes") / 1e3,
+            of("script") / 1e3
+        );
+    }
 }
 
 fn memory_mib(arena: &Serving) -> f64 {

@@ -7,7 +7,7 @@ use referee_core::{Area, Mark, Piece, Surface};
 use crate::{
     disc,
     glyph::number,
-    picture::{Canvas, CellPlace, LEAST_WIDTH, MARGIN},
+    picture::{Canvas, CellPlace, LEAST_WIDTH, MARGIN, Motion},
     row, text,
 };
 
@@ -71,14 +71,22 @@ pub(crate) fn draw(
             Some(Mark::Turned) => inside.push_str(disc::TURNED),
             None => {}
         }
+        let motion = match (surface, Motion::of(cell.mark)) {
+            (Surface::Holes, Motion::Lands) => Motion::Falls,
+            (_, motion) => motion,
+        };
         let place = CellPlace {
             x: left + (column as f32 + 0.5) * CELL,
             y: top + (row as f32 + 0.5) * CELL,
             scale: 1.0,
             turn: 0.0,
             spot,
+            motion,
         };
         canvas.cell(index, at, cell, &place, &inside);
+        canvas.mark_line(&cell.says, (place.x, place.y), |seat| {
+            disc::disc(surface, seat)
+        });
     }
     canvas.width = canvas.width.max(width);
     canvas.y = top + size.1 + RIM;

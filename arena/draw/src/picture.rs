@@ -1,9 +1,9 @@
 //! A scene laid out: every part has its place and its key.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use arena_words::with_names;
-use referee_core::{Area, Cell, Language, Scene, Shape};
+use referee_core::{Area, Cell, Language, Mark, Scene, Seat, Shape};
 
 use crate::{board, glyph::number, row, table, text};
 
@@ -33,7 +33,7 @@ pub struct Picture {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PicturePart {
     /// Its key, the same in every picture of a game: `cloth` is that of a table, `a0` the ground and
-    /// label of area 0, `a0c17` its cell 17, `t0` caption 0.
+    /// label of area 0, `a0c17` its cell 17, `t0` caption 0, `line` the moves that could be played.
     pub key: String,
     /// One `<g id="…">…</g>`, whose id is the prefix and the key. It has its position.
     pub svg: String,
@@ -51,6 +51,9 @@ pub struct Look<'a> {
     pub names: &'a [String],
     /// The moves that may be clicked; none if the picture is only looked at.
     pub legal: &'a [String],
+    /// Moves that are not played but could be, in their order, each with the seat that would play it:
+    /// they are drawn with their numbers on the cells that they name.
+    pub line: &'a [(Seat, String)],
     /// Beginning of every id, so that several pictures fit on one page: letters, digits, `-` and
     /// `_`; other characters are left out.
     pub id_prefix: &'a str,
@@ -81,6 +84,7 @@ impl Picture {
             canvas.part((2, index, 0), format!("t{index}"), "", &line);
             canvas.y += LINE;
         }
+        canvas.line();
         Self {
             width: canvas.width.ceil() as u32,
             height: (canvas.y + MARGIN).ceil() as u32,
@@ -152,6 +156,8 @@ pub(crate) struct Canvas<'a> {
     look: &'a Look<'a>,
     parts: Vec<PicturePart>,
     interactive: bool,
+    /// What is drawn of the line, on its cells: by its moves, counted from 0.
+    line: BTreeMap<usize, String>,
     /// Width and height of the largest piece in any row.
     pub(crate) largest: (f32, f32),
     /// Width of what has been drawn.
@@ -166,6 +172,7 @@ impl<'a> Canvas<'a> {
             look,
             parts: Vec::new(),
             interactive: false,
+            line: BTreeMap::new(),
             largest,
             width: LEAST_WIDTH,
             y: MARGIN,
@@ -188,6 +195,33 @@ impl<'a> Canvas<'a> {
                 board::draw(self, index, area, (*surface, rows, columns), &label);
             }
             Shape::Row | Shape::River => row::draw(self, index, area, &label),
+        }
+    }
+
+    /// The number of a move of the line on its cell, where a cell says so: `ghost` draws the piece of a
+    /// seat that would lie there.
+    pub(crate) fn mark_line(
+        &mut self,
+        says: &str,
+        (x, y): (f32, f32),
+        ghost: impl Fn(Seat) -> String,
+    ) {
+        let mut moves = self.look.line.iter().enumerate();
+        if let Some((at, (seat, _))) = moves.find(|(_, (_, notation))| notation == says) {
+            let (x, y, number_of_it, ghost) = (number(x), number(y), at + 1, ghost(*seat));
+            let drawn = format!(
+                r##"<g transform="translate({x} {y})"><g opacity=".6">{ghost}</g><text y="5.5" font-family="system-ui, sans-serif" font-size="16" font-weight="700" text-anchor="middle" fill="#fff" stroke="#111827" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke">{number_of_it}</text></g>"##
+            );
+            self.line.entry(at).or_insert(drawn);
+        }
+    }
+
+    /// Draws the line above everything else.
+    fn line(&mut self) {
+        let drawn = std::mem::take(&mut self.line);
+        if !drawn.is_empty() {
+            let drawn: String = drawn.into_values().collect();
+            self.part((3, 0, 0), "line".to_owned(), "", &drawn);
         }
     }
 
@@ -220,13 +254,9 @@ impl<'a> Canvas<'a> {
         let mut attributes = String::new();
         let mut inside = inside.to_owned();
         let is_legal = !says.is_empty() && self.look.legal.iter().any(|legal| legal == says);
-        let class = match (is_legal, cell.is_marked()) {
-            (true, true) => "cell legal marked",
-            (true, false) => "cell legal",
-            (false, true) => "cell marked",
-            (false, false) => "cell",
-        };
-        let _ = write!(attributes, r#" class="{class}""#);
+        let legal = if is_legal { " legal" } else { "" };
+        let motion = place.motion.class();
+        let _ = write!(attributes, r#" class="cell{legal}{motion}""#);
         if !says.is_empty() {
             let says = text::escaped(says);
             let _ = write!(attributes, r#" data-says="{says}""#);
@@ -275,4 +305,40 @@ pub(crate) struct CellPlace {
     pub(crate) turn: f32,
     /// Mark which shows that it may be clicked.
     pub(crate) spot: &'static str,
+    /// How a page that moves pieces lets it come.
+    pub(crate) motion: Motion,
+}
+
+/// The way in which what has just been played comes to its place. A page may move it so; a picture by
+/// itself stands still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Motion {
+    #[default]
+    Still,
+    /// From above the board down to its place.
+    Falls,
+    /// From a little above its place.
+    Lands,
+    /// Around its own axis.
+    Turns,
+}
+
+impl Motion {
+    /// Of a piece with this mark that lies on the table.
+    pub(crate) const fn of(mark: Option<Mark>) -> Self {
+        match mark {
+            Some(Mark::Last) => Self::Lands,
+            Some(Mark::Turned) => Self::Turns,
+            Some(Mark::Line) | None => Self::Still,
+        }
+    }
+
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Still => "",
+            Self::Falls => " falls",
+            Self::Lands => " lands",
+            Self::Turns => " turns",
+        }
+    }
 }

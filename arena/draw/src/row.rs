@@ -5,7 +5,7 @@ use referee_core::{Area, Cell, Hidden, Piece, Scene, Surface};
 use crate::{
     card, disc,
     glyph::number,
-    picture::{Canvas, CellPlace, MARGIN},
+    picture::{Canvas, CellPlace, MARGIN, Motion},
     tile,
 };
 
@@ -73,6 +73,8 @@ pub(crate) struct Room {
     /// True if the row is in the middle of it, and tiles are made smaller rather than put on
     /// several lines.
     pub(crate) is_middle: bool,
+    /// How all of its pieces come; without it each as it is marked.
+    pub(crate) motion: Motion,
 }
 
 /// Arrangement of the cells of a row.
@@ -173,6 +175,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, index: usize, area: &Area, label: &s
             1.0
         },
         is_middle: false,
+        motion: Motion::Still,
     };
     canvas.y += draw_cells(canvas, index, &area.cells, room);
 }
@@ -204,6 +207,10 @@ pub(crate) fn draw_cells(canvas: &mut Canvas<'_>, index: usize, cells: &[Cell], 
             scale,
             turn: 0.0,
             spot: "",
+            motion: match room.motion {
+                Motion::Still => Motion::of(cell.mark),
+                of_all => of_all,
+            },
         };
         draw_cell(canvas, (index, at), cell, &place);
         x += step.0;
@@ -223,6 +230,12 @@ pub(crate) fn draw_cell(
         inside.push_str(&ring(size(cell.piece)));
     }
     canvas.cell(area, at, cell, place, &inside);
+    let (width, height) = size(cell.piece);
+    let middle = (
+        place.x + width * place.scale / 2.0,
+        place.y + height * place.scale / 2.0,
+    );
+    canvas.mark_line(&cell.says, middle, |_| String::new());
 }
 
 fn in_the_middle(inside: &str) -> String {

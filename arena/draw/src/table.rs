@@ -8,7 +8,7 @@ use referee_core::{Area, Cell, Piece, Scene, Seat, Shape};
 use crate::{
     card,
     glyph::number,
-    picture::{Canvas, CellPlace},
+    picture::{Canvas, CellPlace, Motion},
     row::{self, Room},
     text, tile,
 };
@@ -169,6 +169,8 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, scene: &Scene) -> bool {
             width: INNER - 2.0 * SIDE,
             scale: MIDDLE,
             is_middle: true,
+            // What lies in the middle has just been played.
+            motion: Motion::Lands,
         };
         row::draw_cells(canvas, placed.0, &placed.1.cells, room);
         y += height + GAP;
@@ -270,6 +272,7 @@ fn hand(
         width,
         scale,
         is_middle: true,
+        motion: Motion::Still,
     };
     row::draw_cells(canvas, index, &area.cells, room);
 }
@@ -296,6 +299,7 @@ fn fan(canvas: &mut Canvas<'_>, side: Side, (index, area): Placed<'_>, (x, y): (
             scale: FAN_CARD,
             turn,
             spot: "",
+            motion: Motion::Still,
         };
         row::draw_cell(canvas, (index, at), cell, &place);
     }
@@ -326,6 +330,7 @@ fn river(canvas: &mut Canvas<'_>, (index, area): Placed<'_>, y: f32) -> f32 {
             scale: RIVER,
             turn: 0.0,
             spot: "",
+            motion: Motion::of(cell.mark),
         };
         row::draw_cell(canvas, (index, at), cell, &place);
     }

@@ -20,6 +20,7 @@ const NONE: Look<'static> = Look {
     language: Language::En,
     names: &[],
     legal: &[],
+    line: &[],
     id_prefix: "",
 };
 
@@ -284,6 +285,64 @@ fn what_may_be_clicked_says_what_it_means() {
         ..NONE
     };
     assert!(!Picture::of(&row("", &[Piece::Joker { number: 1 }]), &look).interactive);
+}
+
+#[test]
+fn what_has_just_been_played_says_how_it_comes_and_nothing_else_does() {
+    let classes = |surface, mark| {
+        let mut scene = board(surface, 3, |_| disc(0));
+        scene.areas[0].cells[4].mark = Some(mark);
+        let picture = Picture::of(&scene, &NONE);
+        let parts = parts(&picture);
+        let of = |key: &str| {
+            let (_, rest) = parts[key].split_once("class=\"").unwrap();
+            rest.split('"').next().unwrap().to_owned()
+        };
+        assert_eq!(of("a0c0"), "cell");
+        of("a0c4")
+    };
+    assert_eq!(classes(Surface::Holes, Mark::Last), "cell falls");
+    assert_eq!(classes(Surface::Holes, Mark::Line), "cell");
+    assert_eq!(classes(Surface::Cloth, Mark::Last), "cell lands");
+    assert_eq!(classes(Surface::Cloth, Mark::Turned), "cell turns");
+    // In the middle of a table everything has just been played; in hands nothing has.
+    for moment in played(game("big_two").unwrap()) {
+        for part in Picture::of(&moment.public, &NONE).parts {
+            let (area, cell) = part.key[1..].split_once('c').unwrap_or_default();
+            let is_middle = area
+                .parse()
+                .is_ok_and(|area: usize| moment.public.areas[area].seat.is_none());
+            let is_cell = part.key.starts_with('a') && !cell.is_empty();
+            assert_eq!(part.svg.contains("cell lands"), is_cell && is_middle);
+        }
+    }
+}
+
+#[test]
+fn the_moves_of_a_line_are_numbered_on_their_cells_above_everything() {
+    let scene = board(Surface::Holes, 4, |_| Piece::Empty);
+    let line = [
+        (Seat::new(0), "3,2".to_owned()),
+        (Seat::new(1), "2,2".to_owned()),
+        (Seat::new(0), "nowhere".to_owned()),
+        (Seat::new(1), "0,0".to_owned()),
+        // The number of the first move stands where a second one names the same cell.
+        (Seat::new(0), "3,2".to_owned()),
+    ];
+    let look = Look {
+        line: &line,
+        ..NONE
+    };
+    let picture = Picture::of(&scene, &look);
+    let plain = Picture::of(&scene, &NONE);
+    let (last, others) = picture.parts.split_last().unwrap();
+    assert_eq!((&*last.key, others), ("line", &*plain.parts));
+    let numbers: Vec<&str> = (last.svg.split("</text>"))
+        .filter_map(|text| Some(text.rsplit_once('>')?.1))
+        .filter(|number| !number.is_empty())
+        .collect();
+    assert_eq!(numbers, ["1", "2", "4"]);
+    check(&picture.svg(""), true);
 }
 
 #[test]

@@ -109,7 +109,7 @@ pub fn course(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::{
         sync::{
             Arc,
@@ -126,7 +126,7 @@ mod tests {
     use crate::playouts::{BotError, InProcessSeat};
 
     /// A game of random moves of every kind.
-    fn played(kind: &'static dyn referee_core::GameKind) -> Record {
+    pub(crate) fn played(kind: &'static dyn referee_core::GameKind) -> Record {
         let root: Root = "course".parse().unwrap();
         let seed = root.seed(kind.info().name, 0);
         let mut dice = Dice::new(&seed);

@@ -204,13 +204,7 @@ impl Playouts<'_> {
         }
         loop {
             match sitting.advance() {
-                Next::Tell(calls) => {
-                    for (seat, call) in calls {
-                        if let Some(bot) = &mut bots[seat] {
-                            bot.hear(&call).map_err(ReviewError::Bot)?;
-                        }
-                    }
-                }
+                Next::Tell(calls) => tell(calls, &mut bots)?,
                 Next::Ask(questions) => {
                     for question in questions {
                         let heard = if dice.below(RANDOM_ONE_IN) == 0 {
@@ -230,6 +224,39 @@ impl Playouts<'_> {
                 }
             }
         }
+    }
+
+    /// The next moves, at most so many, where the bot plays on in every seat, in the order in which it
+    /// is asked. It ends before where the game does, or where a seat's move would be a foul.
+    pub(crate) fn line(
+        &self,
+        at: &PlayoutPosition<'_>,
+        most: usize,
+    ) -> Result<Vec<(Seat, String)>, ReviewError> {
+        let mut sitting = at.sitting.fork();
+        let seats = at.sent.iter().map(|(seat, _)| self.seated(at, seat));
+        let mut bots: PlayoutSeats = seats.collect::<Result<Vec<_>, _>>()?.into();
+        let mut line = Vec::new();
+        let mut questions = sitting.pending();
+        while line.len() < most {
+            for question in questions {
+                let heard = answered(&question, &mut bots)?;
+                match sitting.hear(question.seat, heard, Duration::ZERO) {
+                    Judgement::Accepted { notation, .. } => line.push((question.seat, notation)),
+                    Judgement::Ready(_) => {}
+                    Judgement::Fouled(_) => return Ok(line),
+                }
+            }
+            questions = loop {
+                match sitting.advance() {
+                    Next::Tell(calls) => tell(calls, &mut bots)?,
+                    Next::Ask(questions) => break questions,
+                    Next::Over(_) => return Ok(line),
+                }
+            };
+        }
+        line.truncate(most);
+        Ok(line)
     }
 
     /// The bot in a seat that has heard everything so far; none in a seat that never
@@ -252,6 +279,19 @@ impl Playouts<'_> {
         }
         Ok(Some(bot))
     }
+}
+
+/// Tells the bots what is told to their seats.
+fn tell(
+    calls: impl IntoIterator<Item = (Seat, Bytes)>,
+    bots: &mut PlayoutSeats,
+) -> Result<(), ReviewError> {
+    for (seat, call) in calls {
+        if let Some(bot) = &mut bots[seat] {
+            bot.hear(&call).map_err(ReviewError::Bot)?;
+        }
+    }
+    Ok(())
 }
 
 /// A bot's answer. One that fails says nothing about the position, so nothing is said of it.

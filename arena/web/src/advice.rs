@@ -4,11 +4,15 @@
 use std::sync::Arc;
 
 use arena_play::{HintError, SeatQuestion};
-use arena_review::ExpectedScore;
-use referee_core::{PerSeat, Record};
+use arena_review::{ExpectedScore, line};
+use referee_core::{PerSeat, Record, Seat};
+use referee_games::game;
 use serde::{Deserialize, Serialize};
 
 use crate::expectation::{self, ChooseBot};
+
+/// A line has so many moves.
+const LINE: usize = 6;
 
 /// A request to a bot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,6 +24,13 @@ pub enum AdviceRequest {
     Estimate(SeatQuestion),
     /// The share of the points that each seat could expect before each move of this record.
     Course(String),
+    /// The moves with which it would go on after so many moves of this record, in every seat.
+    Line {
+        /// The record.
+        record: String,
+        /// The number of moves that are played.
+        after: usize,
+    },
 }
 
 /// The answer of the bot.
@@ -47,6 +58,13 @@ pub enum Advice {
         /// The shares.
         plies: Vec<Vec<ExpectedScore>>,
     },
+    /// The next moves, each with the seat that plays it.
+    Line {
+        /// Its name.
+        bot: String,
+        /// The moves, in the notation of the game.
+        moves: Vec<(Seat, String)>,
+    },
 }
 
 /// Reason why there is no advice.
@@ -64,8 +82,8 @@ pub enum NoAdvice {
 /// Answers requests. It may block, and is called on threads of the lowest priority.
 pub type Adviser = Arc<dyn Fn(&AdviceRequest) -> Result<Advice, NoAdvice> + Send + Sync>;
 
-/// Answers a request in this process: hints are those of `hinter`'s bots, estimates those of
-/// `analyst`'s.
+/// Answers a request in this process: hints and lines are those of `hinter`'s bots,
+/// estimates those of `analyst`'s.
 ///
 /// # Errors
 ///
@@ -106,6 +124,13 @@ pub fn advise(
                 plies: plies.collect(),
                 bot: course.by,
             })
+        }
+        AdviceRequest::Line { record, after } => {
+            let record = Record::parse(record).map_err(|error| failed(&error))?;
+            let kind = game(&record.header.game).ok_or(NoAdvice::NoBot)?;
+            let (bot, player) = hinter(kind.info()).ok_or(NoAdvice::NoBot)?;
+            let moves = line(&record, *after, &*player, LINE).map_err(|error| failed(&error))?;
+            Ok(Advice::Line { bot, moves })
         }
     }
 }

@@ -537,7 +537,7 @@ async fn evaluation(
     Path((name, game)): Path<(String, String)>,
 ) -> ApiAnswer<Evaluation> {
     let record = records::find(&site, &name, &game).await?;
-    let course = site.evaluations.of(&record, caller.client).await?;
+    let course = site.evaluations.course(&record, caller.client).await?;
     let plies = course
         .plies
         .iter()

@@ -12,6 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     client::Client,
@@ -55,6 +56,13 @@ impl Theme {
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Browser(String);
+
+impl Browser {
+    /// What stands for it where it must not be known.
+    pub(crate) fn hash(&self) -> String {
+        hex::encode(Sha256::digest(&self.0))
+    }
+}
 
 impl fmt::Debug for Browser {
     /// Not the secret.

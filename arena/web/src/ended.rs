@@ -43,7 +43,7 @@ impl Ended {
     }
 
     /// The first line for somebody with these seats.
-    fn headline(&self, own: &[Seat], language: Language) -> String {
+    pub(crate) fn headline(&self, own: &[Seat], language: Language) -> String {
         let first = self.standings.iter().filter(|(place, _)| *place == 1);
         let is_shared = first.count() != 1;
         let own = match own {

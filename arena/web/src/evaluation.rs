@@ -1,11 +1,12 @@
-//! The display of what players can expect: as bars at a table, and as a graph over a game.
+//! The display of what players can expect, as bars at a table and as a graph over a game, and of how
+//! the strongest bot would go on.
 
 use std::{sync::Arc, time::Duration};
 
 use arena_review::ExpectedScore;
 use maud::{Markup, html};
 use parking_lot::Mutex;
-use referee_core::{PerSeat, Record};
+use referee_core::{PerSeat, Record, Seat};
 
 use crate::{
     advice::{Advice, AdviceRequest, Adviser, NoAdvice},
@@ -24,71 +25,138 @@ const KEPT: usize = 64;
 /// Longest time that whoever asked for something waits for it: bots think when nobody else does.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Evaluations of games that somebody asked for.
+/// What bots say of games, as somebody asked for it.
 pub(crate) struct Evaluations {
     adviser: Adviser,
     queue: Arc<WorkQueue>,
-    kept: Arc<KeptEvaluations>,
+    courses: Arc<Kept<Course>>,
+    lines: Arc<Kept<BestLine>>,
 }
 
-/// The one that was asked for last is the last.
-#[derive(Default)]
-struct KeptEvaluations(Mutex<Vec<(String, Arc<Course>)>>);
+/// What is kept by what it is of. The one that was asked for last is the last.
+struct Kept<T>(Mutex<Vec<(String, Arc<T>)>>);
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+/// The moves with which a bot would go on from a position of a game.
+pub(crate) struct BestLine {
+    /// Its name.
+    pub(crate) by: String,
+    /// The number of moves that are played.
+    pub(crate) after: usize,
+    pub(crate) moves: Vec<(Seat, String)>,
+}
 
 impl Evaluations {
     pub(crate) fn new(adviser: Adviser, queue: Arc<WorkQueue>) -> Self {
         Self {
             adviser,
             queue,
-            kept: Arc::default(),
+            courses: Arc::default(),
+            lines: Arc::default(),
         }
     }
 
-    /// The evaluation of a game that is over, for this client. What takes longer than anybody waits
-    /// is there when it is asked for again.
-    pub(crate) async fn of(
+    /// The evaluation of a game that is over, for this client.
+    pub(crate) async fn course(
         &self,
         record: &Record,
         client: Client,
     ) -> Result<Arc<Course>, PageError> {
+        let request = AdviceRequest::Course(record.to_json_lines());
         let key = record.play_hash();
-        if let Some(kept) = self.kept.find(&key) {
+        self.ask(&self.courses, key, request, client, Course::of)
+            .await
+    }
+
+    /// The line of the strongest bot after so many moves of a game that is over, for this client.
+    pub(crate) async fn line(
+        &self,
+        record: &Record,
+        after: usize,
+        client: Client,
+    ) -> Result<Arc<BestLine>, PageError> {
+        let request = AdviceRequest::Line {
+            record: record.to_json_lines(),
+            after,
+        };
+        let key = format!("{} {after}", record.play_hash());
+        let read = move |advice| BestLine::of(advice, after);
+        self.ask(&self.lines, key, request, client, read).await
+    }
+
+    /// What takes longer than anybody waits is there when it is asked for again.
+    async fn ask<T: Send + Sync + 'static>(
+        &self,
+        kept: &Arc<Kept<T>>,
+        key: String,
+        request: AdviceRequest,
+        client: Client,
+        read: impl FnOnce(Result<Advice, NoAdvice>) -> Result<T, PageError> + Send + 'static,
+    ) -> Result<Arc<T>, PageError> {
+        if let Some(kept) = kept.find(&key) {
             return Ok(kept);
         }
-        let request = AdviceRequest::Course(record.to_json_lines());
-        let (adviser, kept) = (self.adviser.clone(), self.kept.clone());
-        let course = self.queue.submit(client, move || {
+        let (adviser, kept) = (self.adviser.clone(), kept.clone());
+        let answer = self.queue.submit(client, move || {
             // Somebody else may have asked for the same.
             if let Some(kept) = kept.find(&key) {
                 return Ok(kept);
             }
-            let advice = adviser(&request);
-            let course = Arc::new(Course::of(advice)?);
-            kept.add(key, course.clone());
-            Ok(course)
+            let answer = Arc::new(read(adviser(&request))?);
+            kept.add(key, answer.clone());
+            Ok(answer)
         })?;
-        let waited = tokio::time::timeout(PATIENCE, course);
-        let course = waited.await.map_err(|_| Full::Work)?;
-        course.map_err(|error| PageError::system("the game could not be evaluated", error))?
+        let waited = tokio::time::timeout(PATIENCE, answer);
+        let answer = waited.await.map_err(|_| Full::Work)?;
+        answer.map_err(|error| PageError::system("the game could not be evaluated", error))?
     }
 }
 
-impl KeptEvaluations {
-    fn find(&self, key: &str) -> Option<Arc<Course>> {
+impl<T> Kept<T> {
+    fn find(&self, key: &str) -> Option<Arc<T>> {
         let mut kept = self.0.lock();
         let at = kept.iter().position(|(known, _)| known == key)?;
         let found = kept.remove(at);
-        let course = found.1.clone();
+        let answer = found.1.clone();
         kept.push(found);
-        Some(course)
+        Some(answer)
     }
 
-    fn add(&self, key: String, course: Arc<Course>) {
+    fn add(&self, key: String, answer: Arc<T>) {
         let mut kept = self.0.lock();
         if kept.len() >= KEPT {
             kept.remove(0);
         }
-        kept.push((key, course));
+        kept.push((key, answer));
+    }
+}
+
+/// The error where a bot says nothing of a game, or something else than it was asked.
+fn unanswered(advice: Result<Advice, NoAdvice>) -> PageError {
+    match advice {
+        Ok(_) => PageError::system(
+            "the game could not be evaluated",
+            "something else was answered",
+        ),
+        Err(error) => PageError::NotFound(format!("the game can't be evaluated: {error}")),
+    }
+}
+
+impl BestLine {
+    fn of(advice: Result<Advice, NoAdvice>, after: usize) -> Result<Self, PageError> {
+        match advice {
+            Ok(Advice::Line { bot, moves }) => Ok(Self {
+                by: bot,
+                after,
+                moves,
+            }),
+            other => Err(unanswered(other)),
+        }
     }
 }
 
@@ -99,67 +167,99 @@ impl Course {
                 plies: plies.into_iter().map(PerSeat::from).collect(),
                 by: bot,
             }),
-            Ok(_) => Err(PageError::system(
-                "the game could not be evaluated",
-                "something else was answered",
-            )),
-            Err(error) => Err(PageError::NotFound(format!(
-                "the game can't be evaluated: {error}"
-            ))),
+            other => Err(unanswered(other)),
         }
     }
 }
 
-/// What is shown of the evaluation of a game.
-#[derive(Clone, Copy)]
-pub(crate) enum ShownCourse<'a> {
-    Known(&'a Course),
-    /// Whoever looks may ask for it.
-    Offered,
-    None,
+/// What is known of a game besides its moves.
+#[derive(Clone, Default)]
+pub(crate) struct Analysis {
+    /// The evaluation.
+    pub(crate) course: Option<Arc<Course>>,
+    pub(crate) line: Option<Arc<BestLine>>,
+    /// True if whoever looks may ask for what is not known.
+    pub(crate) is_offered: bool,
 }
 
-impl<'a> ShownCourse<'a> {
-    /// What is shown where it can be asked for.
-    pub(crate) fn of(course: Option<&'a Course>) -> Self {
-        course.map_or(Self::Offered, Self::Known)
-    }
-
+impl Analysis {
     /// The moves that turned the game.
-    pub(crate) fn turns(self, game: &ViewedGame) -> Vec<Turn> {
-        match self {
-            Self::Known(course) => course.turns(game.movers()),
-            Self::Offered | Self::None => Vec::new(),
-        }
+    pub(crate) fn turns(&self, game: &ViewedGame) -> Vec<Turn> {
+        let course = self.course.as_ref();
+        course.map_or_else(Vec::new, |course| course.turns(game.movers()))
+    }
+
+    /// The line after so many moves.
+    pub(crate) fn line_after(&self, ply: usize) -> Option<&BestLine> {
+        self.line.as_deref().filter(|line| line.after == ply)
     }
 }
 
-/// The evaluation of a game after so many moves, with the moves that turned it; or the way to ask for
-/// it. `turned` are these moves, and `at` is the address of the game's page.
+/// What is known of a game after so many moves, with the moves that turned it, and the ways to ask for
+/// what is not. `turned` are these moves, and `at` is the address of the game's page.
 pub(crate) fn section(
     game: &ViewedGame,
-    course: ShownCourse<'_>,
+    analysis: &Analysis,
     turned: &[Turn],
     (at, ply): (&str, usize),
     language: Language,
 ) -> Markup {
-    match course {
-        ShownCourse::None => html! {},
-        ShownCourse::Offered => html! {
-            section.evaluation #evaluation {
-                p { a.button href=(format!("{at}?ply={ply}&evaluation=yes#evaluation")) {
-                    (language.pick("Evaluate this game", "评估本局"))
-                } }
+    let course = analysis.course.as_deref();
+    let line = analysis.line_after(ply);
+    let is_played_on = !at.is_empty() && game.can_be_played_on();
+    let evaluated = course.map_or("", |_| "&evaluation=yes");
+    html! {
+        @if is_played_on || analysis.is_offered {
+            p.next {
+                @if is_played_on {
+                    a.button data-of-position="on" href=(format!("{at}/on?ply={ply}")) {
+                        (language.pick("Play on from here", "从这里接着下"))
+                    }
+                }
+                @if analysis.is_offered {
+                    a.button.other data-asks="line" hidden[ply == game.plies() || line.is_some()]
+                        href=(format!("{at}?ply={ply}{evaluated}&line=yes#viewer")) {
+                        (language.pick("Best moves from here", "此处的最佳着法"))
+                    }
+                    @if course.is_none() {
+                        a.button.other href=(format!("{at}?ply={ply}&evaluation=yes#evaluation")) {
+                            (language.pick("Evaluate this game", "评估本局"))
+                        }
+                    }
+                }
             }
-        },
-        ShownCourse::Known(course) => html! {
-            section.evaluation #evaluation {
+        }
+        section.evaluation #evaluation {
+            @if let Some(line) = line { (best_line(game, line, language)) }
+            @if let Some(course) = course {
                 h2 { (language.pick("Evaluation", "评估")) }
                 (bar(game.names(), course, ply, language))
                 (graph(game.names(), course, ply, language))
                 (turns(game, turned, at, language))
             }
-        },
+        }
+    }
+}
+
+/// The moves with which the strongest bot would go on.
+fn best_line(game: &ViewedGame, line: &BestLine, language: Language) -> Markup {
+    html! {
+        div #line {
+            h2 { (language.pick("Best moves from here", "此处的最佳着法")) }
+            @if line.moves.is_empty() {
+                p { (language.pick("There is no move.", "没有着法。")) }
+            }
+            ol.moves start=(line.after + 1) {
+                @for (seat, notation) in &line.moves { li {
+                    span.who { (game.names()[seat.index()]) } " "
+                    (game.kind.spoken_move(notation, language))
+                } }
+            }
+            p.why {
+                (language.pick("This bot would go on so in every seat: ", "以下机器人代替各方继续："))
+                code { (line.by) }
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use referee_core::{Foul, Record};
 use crate::{
     assets::{SCRIPT, STYLE},
     error::PageError,
-    evaluation::ShownCourse,
+    evaluation::Analysis,
     expectation::{self, ChooseBot},
     language::Language,
     lists::{self, GamesQuery},
@@ -42,9 +42,10 @@ pub fn game_html(
 ) -> Result<String, ExportError> {
     let course = analyst.map(|analyst| expectation::evaluated(&record, analyst));
     let course = course.transpose()?;
-    let shown = course
-        .as_ref()
-        .map_or(ShownCourse::None, ShownCourse::Known);
+    let analysis = Analysis {
+        course: course.map(Arc::new),
+        ..Analysis::default()
+    };
     let game = ViewedGame::of(record.printable())?;
     let title = game.names().join(" – ");
     // A closing tag in it would end the element.
@@ -54,7 +55,7 @@ pub fn game_html(
         h1 { (title) }
         p { (game.kind.info().title_in(language)) " · " (game.record.header.game_id) }
         div.watching {
-            (viewer::show(&game, ViewedPosition::default(), shown, language, "", "", &html! {}))
+            (viewer::show(&game, ViewedPosition::default(), &analysis, language, "", "", &html! {}))
         }
         (viewer::times(&game, language))
         script #frames type="application/json" { (PreEscaped(frames)) }

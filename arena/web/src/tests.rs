@@ -572,6 +572,70 @@ async fn in_a_game_with_secrets_people_take_back_nothing() {
     assert!(!page.get(&bob, &at).await.1.contains("asks to take back"));
 }
 
+#[tokio::test]
+async fn others_watch_a_game_where_whoever_began_it_allows_it_and_no_hand_is_hidden() {
+    let page = Page::new().await;
+    let stranger = Browser::at("192.0.2.9");
+    for (game, allowed, is_seen) in [
+        ("othello", "&watched=1", true),
+        ("othello", "", false),
+        ("mahjong", "&watched=1", false),
+    ] {
+        let mut eva = Browser::at("192.0.2.1");
+        let at = page
+            .begin(&mut eva, &format!("{game}{allowed}"))
+            .await
+            .unwrap();
+        page.until(&eva, &at, "It is your turn.").await;
+        let (_, lobby) = page.get(&stranger, "/play").await;
+        assert_eq!(
+            lobby.contains(&at[1..]),
+            is_seen,
+            "{game}{allowed}: {lobby}"
+        );
+        // Whoever plays in it has it among their own.
+        let (_, own) = page.get(&eva, "/play").await;
+        assert_eq!(own.matches(&at[1..]).count(), 1, "{own}");
+        let (_, watched) = page.get(&stranger, &at).await;
+        assert_eq!(watched.contains("data-says"), is_seen, "{game}{allowed}");
+        assert_eq!(watched.contains("It is the turn of eva."), is_seen);
+        let events = page.ask(&stranger, &format!("{at}/events"), None).await.1;
+        for seen in [&watched, &events] {
+            for none in ["data-move", "legal-moves", "name=\"move\"", "hint"] {
+                assert!(!seen.contains(none), "{none}: {seen}");
+            }
+        }
+        let refused = page.post(&stranger, &format!("{at}/move"), "move=d3").await;
+        assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    }
+}
+
+#[tokio::test]
+async fn whoever_has_played_finds_the_game_again_and_nobody_else_has_it_in_a_list() {
+    let page = Page::new().await;
+    let mut eva = Browser::at("192.0.2.1");
+    let mut bob = Browser::at("192.0.2.2");
+    let at = page.begin(&mut eva, "othello").await.unwrap();
+    let joined = page.post(&bob, &format!("{at}/join"), "").await;
+    bob.keep_cookie(&joined);
+    page.until(&eva, &at, "It is your turn.").await;
+    let (status, _) = page.act(&eva, &at, "resign", "").await;
+    assert_eq!(status, StatusCode::OK);
+    page.until(&bob, &at, "You won").await;
+    let link = at.replace("/play/", "people/");
+    for (who, told) in [
+        (&eva, Some("You lost")),
+        (&bob, Some("You won")),
+        (&Browser::at("192.0.2.9"), None),
+    ] {
+        let (_, lobby) = page.get(who, "/play").await;
+        assert_eq!(lobby.contains(&link), told.is_some(), "{lobby}");
+        assert!(told.is_none_or(|told| lobby.contains(told)), "{lobby}");
+    }
+    let (status, _) = page.get(&bob, &format!("/{link}")).await;
+    assert_eq!(status, StatusCode::OK);
+}
+
 /// Thinks until it may end.
 #[derive(Default)]
 struct Gate {
@@ -1117,7 +1181,7 @@ async fn every_address_on_every_page_holds_below_any_path() {
             .chain(addresses(&changes.replace("\\\"", "\"")))
         {
             // There is nobody who evaluates.
-            if address.starts_with("..") || address.contains("evaluation=yes") {
+            if address.starts_with("..") || address.contains("=yes#") {
                 continue;
             }
             let to = resolved("/", &address);

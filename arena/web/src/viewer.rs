@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::{
     ended::Ended,
     error::PageError,
-    evaluation::{self, ShownCourse},
+    evaluation::{self, Analysis},
     language::Language,
 };
 
@@ -112,7 +112,7 @@ impl ViewedGame {
     }
 
     /// True if whoever looks can play on from its positions.
-    fn can_be_played_on(&self) -> bool {
+    pub(crate) fn can_be_played_on(&self) -> bool {
         self.owner.is_none() && self.kind.info().can_begin_with_moves()
     }
 
@@ -180,10 +180,16 @@ impl ViewedGame {
         }
     }
 
-    pub(crate) fn picture(&self, scene: &Scene, language: Language) -> Picture {
+    pub(crate) fn picture(
+        &self,
+        scene: &Scene,
+        line: &[(Seat, String)],
+        language: Language,
+    ) -> Picture {
         let look = Look {
             language,
             names: self.names(),
+            line,
             id_prefix: PREFIX,
             ..Look::default()
         };
@@ -196,7 +202,7 @@ impl ViewedGame {
         let mut parts = Vec::new();
         let scenes = self.scenes(seat);
         let frames = scenes.iter().map(|scene| {
-            let picture = self.picture(scene, language);
+            let picture = self.picture(scene, &[], language);
             FrameOfGame {
                 width: picture.width,
                 height: picture.height,
@@ -238,33 +244,44 @@ pub(crate) fn foul_words(name: Option<&str>, foul: &Foul, language: Language) ->
 pub(crate) fn show(
     game: &ViewedGame,
     look: ViewedPosition,
-    course: ShownCourse<'_>,
+    analysis: &Analysis,
     language: Language,
     at: &str,
     frames: &str,
     next: &Markup,
 ) -> Markup {
     let plies = game.plies();
-    let turns = course.turns(game);
+    let turns = analysis.turns(game);
     let costs = |ply: usize| turns.iter().find(|turn| turn.ply == ply);
     let ply = look.ply.unwrap_or(plies).min(plies);
     let scene = game.scene(ViewedPosition {
         ply: Some(ply),
         ..look
     });
-    let picture = game.picture(&scene, language);
+    let line = analysis.line_after(ply);
+    let line = line.map_or(&[][..], |line| &line.moves);
+    let picture = game.picture(&scene, line, language);
     let title = game.kind.info().title_in(language);
     let to = |ply: usize, seat: Option<Seat>| match seat {
         None => format!("{at}?ply={ply}"),
         Some(seat) => format!("{at}?ply={ply}&seat={seat}"),
     };
-    let frames = match look.seat {
-        None => frames.to_owned(),
-        Some(seat) => format!("{frames}?seat={seat}"),
-    };
     html! {
         section.game #viewer data-frames=(frames) data-at=(at) data-ply=(ply) data-plies=(plies)
             data-seat=[look.seat] data-inline=[at.is_empty().then_some("frames")] {
+            @if game.kind.has_secrets() && !at.is_empty() && game.owner.is_none() {
+                nav.sights aria-label=(language.pick("What a seat knew", "座位所知")) {
+                    span { (language.pick("Seen by", "视角")) }
+                    a href=(to(ply, None)) data-sight="" aria-current=[look.seat.is_none().then_some("true")] {
+                        (language.pick("all hands", "全部手牌"))
+                    }
+                    @for (seat, name) in game.record.header.players.iter() {
+                        a href=(to(ply, Some(seat))) data-sight=(seat) aria-current=[(look.seat == Some(seat)).then_some("true")] {
+                            (name)
+                        }
+                    }
+                }
+            }
             div.table #board { (PreEscaped(picture.svg(title))) }
             p.spoken #position { (spoken(&scene, game.names(), language)) }
             nav.steps aria-label=(language.pick("Moves", "着法")) {
@@ -285,26 +302,7 @@ pub(crate) fn show(
                     "按键：← → 前后一步，Home 和 End，空格播放。",
                 ))
             }
-            @if game.kind.has_secrets() && !at.is_empty() && game.owner.is_none() {
-                nav.sights aria-label=(language.pick("What a seat knew", "座位所知")) {
-                    (language.pick("Seen by: ", "视角："))
-                    a href=(to(ply, None)) data-sight="" aria-current=[look.seat.is_none().then_some("true")] {
-                        (language.pick("all hands", "全部手牌"))
-                    }
-                    @for (seat, name) in game.record.header.players.iter() {
-                        " "
-                        a href=(to(ply, Some(seat))) data-sight=(seat) aria-current=[(look.seat == Some(seat)).then_some("true")] {
-                            (name)
-                        }
-                    }
-                }
-            }
-            @if !at.is_empty() && game.can_be_played_on() {
-                p { a.button data-of-position="on" href=(format!("{at}/on?ply={ply}")) {
-                    (language.pick("Play on from here", "从这里接着下"))
-                } }
-            }
-            (evaluation::section(game, course, &turns, (at, ply), language))
+            (evaluation::section(game, analysis, &turns, (at, ply), language))
         }
         section.beside {
             (game.ended.show(game.kind, game.names(), &[], next, language))
@@ -473,7 +471,7 @@ mod tests {
                 let page = show(
                     &own,
                     ViewedPosition::default(),
-                    ShownCourse::None,
+                    &Analysis::default(),
                     Language::En,
                     "x",
                     "y",

@@ -100,14 +100,17 @@ fn play(name: &str, leaves: Option<Signal>) -> Run {
     fs::write(site.path("cup.toml"), file).expect("a file");
     site.run("tournament submit cup.toml --name cup --seed 1");
     let arena = site.serve(NO_GAMES);
-    let line = format!(
-        "worker --arena {} --name w --concurrency 1 --tournament cup",
-        arena.url()
-    );
+    let worker = |number: u32| {
+        let url = arena.url();
+        // A name that a worker had is free when the arena knows that it is gone: another node has its own.
+        let line =
+            format!("worker --arena {url} --name w{number} --concurrency 1 --tournament cup");
+        site.run_for(&line, leaves.map(|signal| (THERE, signal)))
+    };
     let began = Instant::now();
     let mut gone = 0;
     // Without a signal the first one stays until all is played, as it does with the last one.
-    while !site.run_for(&line, leaves.map(|signal| (THERE, signal))) {
+    while !worker(gone) {
         gone += 1;
     }
     let took = began.elapsed().as_secs_f64();

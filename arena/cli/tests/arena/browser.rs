@@ -2,84 +2,34 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader},
-    os::unix::process::CommandExt as _,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::Command,
     time::{Duration, Instant},
 };
 
-use fantoccini::{Client, ClientBuilder, Locator};
-use hyper_util::client::legacy::connect::HttpConnector;
-use serde_json::{Map, Value, json};
+use fantoccini::{Client, Locator};
+use serde_json::{Value, json};
 
-use crate::{site::Site, vocabulary::*};
+use crate::{driver::Driver, proxies::Nginx, site::Site, vocabulary::*};
 
 /// No page takes nearly as long; it only shows a hang.
 pub(crate) const FAR_TOO_LONG: Duration = Duration::from_secs(90);
 /// More moves than a game has.
 const MOST_MOVES: usize = 400;
 
-/// A browser; it is killed when this is dropped.
+/// A browser that looks at a page. It ends with this.
 pub(crate) struct Browser {
-    driver: Child,
+    _driver: Driver,
     pub(crate) client: Client,
     at: String,
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        use nix::{
-            sys::signal::{Signal, killpg},
-            unistd::Pid,
-        };
-        // With the browsers that chromedriver has started: it does not always end them itself.
-        let group = Pid::from_raw(self.driver.id().cast_signed());
-        let _ = killpg(group, Signal::SIGKILL);
-        let _ = self.driver.wait();
-    }
 }
 
 impl Browser {
     /// A new one, which looks at this page and speaks this language.
     pub(crate) async fn new(at: &str, language: &str) -> Self {
-        let driver = Command::new("chromedriver")
-            .args(["--port=0", "--log-level=SEVERE"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn();
-        let mut driver = driver.expect("chromedriver is installed (Debian: chromium-driver)");
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines.find_map(|line| {
-            let line = line.unwrap();
-            let (_, port) = line.split_once("started successfully on port ")?;
-            Some(port.trim_end_matches('.').to_owned())
-        });
-        let arguments = json!([
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-extensions",
-            "--no-first-run",
-            "--window-size=1200,900",
-            format!("--accept-lang={language}"),
-            format!("--lang={language}"),
-        ]);
-        let mut capabilities = Map::new();
-        capabilities.insert(
-            "goog:chromeOptions".to_owned(),
-            json!({ "args": arguments }),
-        );
-        // Certificates here are signed by nobody.
-        capabilities.insert("acceptInsecureCerts".to_owned(), json!(true));
-        let mut builder = ClientBuilder::new(HttpConnector::new());
-        builder.capabilities(capabilities);
-        let url = format!("http://127.0.0.1:{}", port.unwrap());
-        let client = builder.connect(&url).await.unwrap();
+        let (driver, client) = Driver::start(language).await;
         Self {
-            driver,
+            _driver: driver,
             client,
             at: at.to_owned(),
         }
@@ -211,9 +161,30 @@ impl Browser {
         let before = self.version().await;
         let typed = self.client.find(Locator::Id("written")).await.unwrap();
         typed.clear().await.unwrap();
-        typed.send_keys(notation).await.unwrap();
-        self.click("#move button[type=submit]").await;
+        typed
+            .send_keys(&format!("{notation}{ENTER}"))
+            .await
+            .unwrap();
         self.wait_for_turn_after(&before).await;
+    }
+
+    /// Goes by keys alone to the cell of a move, and plays it.
+    async fn play_by_keys(&self, notation: &str) {
+        let before = self.version().await;
+        let is_there = format!(
+            "return document.activeElement?.dataset.move === {}",
+            json!(notation)
+        );
+        for _ in 0..200 {
+            if self.run(&is_there).await == json!(true) {
+                let cell = self.client.active_element().await.unwrap();
+                cell.send_keys(&ENTER.to_string()).await.unwrap();
+                return self.wait_for_turn_after(&before).await;
+            }
+            let now = self.client.active_element().await.unwrap();
+            now.send_keys(&TAB.to_string()).await.unwrap();
+        }
+        panic!("no key leads to {notation}");
     }
 
     /// Clicks on the board.
@@ -280,6 +251,10 @@ impl Browser {
     }
 }
 
+/// The keys, as WebDriver has them.
+const TAB: char = '\u{e004}';
+const ENTER: char = '\u{e007}';
+
 const AXE: &str = "../web/checks/node_modules/axe-core/axe.min.js";
 const ASKED_OR_OVER: &str = "return document.querySelector('#move') !== null ||
     document.querySelector(\"#state a[href^='people/']\") !== null";
@@ -328,18 +303,11 @@ async fn win(browser: &Browser, game: &str, against: &str) {
                 break;
             }
             let notation = browser.hint().await;
-            let cell = format!("#board [data-move='{notation}']");
-            // A board is clicked on, cards are typed.
-            if game == "connect_four" || game == "othello" {
-                let found = browser.count(&cell).await;
-                assert!(
-                    found > 0,
-                    "{notation}\n{}",
-                    browser.client.source().await.unwrap()
-                );
-                browser.click_move(&notation).await;
-            } else {
-                browser.play(&notation).await;
+            // A board is clicked on or gone over by keys, cards are typed.
+            match game {
+                "connect_four" => browser.play_by_keys(&notation).await,
+                "othello" => browser.click_move(&notation).await,
+                _ => browser.play(&notation).await,
             }
         }
         if browser.text("#state .result").await == "You won" {
@@ -349,9 +317,64 @@ async fn win(browser: &Browser, game: &str, against: &str) {
     panic!("eva never won {game}");
 }
 
+/// A game that is over is seen as each seat knew it, on the page that is there already.
+async fn switch_sights(browser: &Browser) {
+    let faces = "return document.querySelectorAll('#board [data-says]').length";
+    browser
+        .until(
+            "the positions are there",
+            "window.kept = true; return !document.getElementById('scrubber').hidden",
+        )
+        .await;
+    browser.click("[data-step=first]").await;
+    let all = browser.run(faces).await.as_u64();
+    browser.click("[data-sight='0']").await;
+    browser
+        .until(
+            "it is seen by the first seat",
+            "return window.kept && document.querySelector('[data-sight][aria-current]').dataset.sight === '0'
+                && location.search === '?ply=0&seat=0'",
+        )
+        .await;
+    let own = browser.run(faces).await.as_u64();
+    assert!(own < all, "{own:?} of {all:?} are open");
+    browser.click("[data-sight='']").await;
+    browser
+        .until("all hands are open", "return location.search === '?ply=0'")
+        .await;
+    assert_eq!(browser.run(faces).await.as_u64(), all);
+}
+
+/// The strongest bot's moves are drawn on the position for which they were asked, and on no other one.
+async fn ask_for_the_best_line(browser: &Browser) {
+    let is_ready = "return !document.getElementById('scrubber').hidden";
+    browser.until("the positions are there", is_ready).await;
+    browser.click("[data-step=first]").await;
+    browser.click("[data-asks=line]").await;
+    browser
+        .until(
+            "the line is there",
+            "return document.querySelector('#line') !== null &&
+                !document.getElementById('scrubber').hidden",
+        )
+        .await;
+    let drawn = "return document.querySelectorAll('#board #p-line text').length";
+    let listed = "return document.querySelector('#line').hidden ? 0 :
+        document.querySelectorAll('#line li').length";
+    let both = || async { (browser.run(drawn).await, browser.run(listed).await) };
+    assert_eq!(both().await, (json!(6), json!(6)));
+    browser.screenshot("line.png").await;
+    browser.click("[data-step=on]").await;
+    assert_eq!(both().await, (json!(0), json!(0)));
+    browser.click("[data-step=back]").await;
+    assert_eq!(both().await, (json!(6), json!(6)));
+}
+
 #[test]
-fn a_person_wins_a_game_of_each_kind_in_the_browser() {
+fn a_person_wins_a_game_of_each_kind_through_nginx() {
     let (site, at) = arena_with_page("--concurrency 0");
+    let nginx = Nginx::start(&format!("listen LISTEN; location / {{ proxy_pass {at}; }}"));
+    let at = format!("http://127.0.0.1:{}", nginx.port);
     on_runtime(async {
         let browser = Browser::new(&at, "en").await;
         for (game, against) in [
@@ -378,7 +401,15 @@ fn a_person_wins_a_game_of_each_kind_in_the_browser() {
             fs::write(&file, record).unwrap();
             let said = site.run("replay verify game.jsonl");
             assert!(said.contains("proved"), "{said}");
+            match game {
+                "connect_four" => ask_for_the_best_line(&browser).await,
+                "mahjong" | "big_two" => switch_sights(&browser).await,
+                _ => {}
+            }
         }
+        // All of them are in the list of what this browser has played.
+        browser.open("/play").await;
+        assert!(browser.count("a[href^='people/']").await >= 4);
     });
 }
 
@@ -683,7 +714,7 @@ fn a_live_game_moves_and_a_replay_is_stepped_through_by_keys() {
         assert_eq!(board().await, first);
         browser.screenshot("game.png").await;
         // How it stood move by move, and where in that the board is.
-        browser.click("#evaluation a.button").await;
+        browser.click("a[href$='#evaluation']").await;
         browser
             .until(
                 "the graph is there",

@@ -20,6 +20,7 @@ mod containers;
 mod contests;
 mod deployment;
 mod documents;
+mod driver;
 mod engine;
 mod engine_author;
 mod exams;

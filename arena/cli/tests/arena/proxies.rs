@@ -30,9 +30,9 @@ use crate::{
 };
 
 /// A process of nginx, which is killed when this is dropped.
-struct Nginx {
+pub(crate) struct Nginx {
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
     _folder: TempDir,
 }
 
@@ -46,7 +46,7 @@ impl Drop for Nginx {
 impl Nginx {
     /// A server that listens on a port of its own, with this configuration; `LISTEN` in it is where
     /// it listens, and `FOLDER` is a folder with a key and its certificate.
-    fn start(server: &str) -> Self {
+    pub(crate) fn start(server: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().to_str().unwrap();
         let port = free_address().port();

@@ -27,6 +27,7 @@ use super::{
 use crate::{
     caller::Caller,
     error::PageError,
+    evaluation::Analysis,
     export, feed,
     frame::{Block, Frame},
     language::Language,
@@ -593,14 +594,14 @@ async fn play(
         let visit = visitor.visit(&site, &name).await?;
         visitor.logged_in()?;
         let game = game_of(&site, &visit, number, game_number).await?;
-        let course = match game.kind.has_secrets() {
-            // It would tell of hands that are hidden.
-            true => None,
-            false => asked.course(&site, &game.record, &caller).await?,
+        let analysis = match game.kind.has_secrets() {
+            // With all hands open it would tell of hands that are hidden.
+            true => Analysis::default(),
+            false => asked.analysis(&site, &game.record, &caller).await?,
         };
         let of = format!("contest/{}/entries/{number}", part(&name));
-        let (ply, course) = (asked.ply(), course.as_deref());
-        let body = pages::game(&game, ply, course, &of, game_number, caller.language);
+        let of = (&*of, game_number);
+        let body = pages::game(&game, asked.ply(), &analysis, of, caller.language);
         Ok::<_, PageError>((game.names().join(" – "), body))
     };
     answered(&caller, &name, found.await)

@@ -10,8 +10,7 @@ use super::{
     words,
 };
 use crate::{
-    evaluation::ShownCourse,
-    expectation::Course,
+    evaluation::Analysis,
     language::Language,
     layout::part,
     pages::game_title,
@@ -552,18 +551,12 @@ pub(super) fn entry(
 pub(super) fn game(
     game: &ViewedGame,
     ply: Option<usize>,
-    course: Option<&Course>,
-    of: &str,
-    number: usize,
+    analysis: &Analysis,
+    (of, number): (&str, usize),
     language: Language,
 ) -> Markup {
     let at = format!("{of}/games/{number}");
     let look = ViewedPosition { ply, seat: None };
-    // With all hands open it would tell of hands that are hidden.
-    let shown = match game.kind.has_secrets() {
-        true => ShownCourse::None,
-        false => ShownCourse::of(course),
-    };
     html! {
         h1 { (game.names().join(" – ")) }
         p {
@@ -571,7 +564,7 @@ pub(super) fn game(
             a href=(format!("rules/{}", game.kind.info().name)) { (game.kind.info().title_in(language)) }
         }
         div.watching {
-            (viewer::show(game, look, shown, language, &at, &format!("{at}/frames"), &html! {}))
+            (viewer::show(game, look, analysis, language, &at, &format!("{at}/frames"), &html! {}))
         }
     }
 }

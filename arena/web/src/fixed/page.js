@@ -393,18 +393,31 @@
   if (!viewer) return;
   const plies = Number(viewer.dataset.plies);
   let ply = Number(viewer.dataset.ply);
+  let seat = viewer.dataset.seat ?? "";
   let frames = null;
   let shown = null;
   let timer = null;
+  // The moves that could be played are of one position.
+  const line = byId("p-line");
+  const lineAt = ply;
   const scrubber = byId("scrubber");
   const autoplay = byId("autoplay");
   const words = { play: autoplay.textContent };
 
-  const loading = viewer.dataset.inline
-    ? Promise.resolve(JSON.parse(byId(viewer.dataset.inline).textContent))
-    : fetch(viewer.dataset.frames).then((answer) => (answer.ok ? answer.json() : Promise.reject()));
-  loading.then((loaded) => {
-    frames = loaded;
+  // All positions as a seat knew them, each seat's once.
+  const loaded = new Map();
+  function load(of) {
+    if (!loaded.has(of)) {
+      loaded.set(of, viewer.dataset.inline
+        ? Promise.resolve(JSON.parse(byId(viewer.dataset.inline).textContent))
+        : fetch(`${viewer.dataset.frames}${of === "" ? "" : `?seat=${of}`}`)
+          .then((answer) => (answer.ok ? answer.json() : Promise.reject()))
+          .catch((error) => { loaded.delete(of); throw error; }));
+    }
+    return loaded.get(of);
+  }
+  load(seat).then((first) => {
+    frames = first;
     for (const one of [scrubber, autoplay]) one.hidden = false;
     const keys = viewer.querySelector(".keys");
     if (keys) keys.hidden = false;
@@ -425,6 +438,10 @@
       svg.innerHTML = frame.parts.map((part) => frames.parts[part]).join("");
     }
     shown = frame.parts;
+    if (line) {
+      if (ply === lineAt) svg.append(line); else line.remove();
+      byId("line").hidden = ply !== lineAt;
+    }
     setText("position", frame.spoken);
     setText("ply", `${ply} / ${plies}`);
     scrubber.value = String(ply);
@@ -446,23 +463,27 @@
         say(link.textContent.trim());
       } else link.removeAttribute("aria-current");
     }
-    const seat = viewer.dataset.seat;
-    const evaluated = graph ? "&evaluation=yes" : "";
     const steps = { first: 0, back: Math.max(0, ply - 1), on: Math.min(plies, ply + 1), last: plies };
     for (const link of viewer.querySelectorAll("[data-step]")) {
       link.dataset.to = String(steps[link.dataset.step]);
     }
+    if (!viewer.dataset.at) return;
+    const position = (of) => `?ply=${ply}${of === "" ? "" : `&seat=${of}`}`;
+    const evaluated = graph ? "&evaluation=yes" : "";
     for (const link of viewer.querySelectorAll("[data-sight]")) {
-      const of = link.dataset.sight;
-      if (viewer.dataset.at) {
-        link.href = `${viewer.dataset.at}?ply=${ply}${of === "" ? "" : `&seat=${of}`}${evaluated}`;
-      }
+      link.href = `${viewer.dataset.at}${position(link.dataset.sight)}${evaluated}`;
+      if (link.dataset.sight === seat) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
     }
     for (const link of document.querySelectorAll("[data-of-position]")) {
-      link.href = `${viewer.dataset.at}/${link.dataset.ofPosition}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}`;
+      link.href = `${viewer.dataset.at}/${link.dataset.ofPosition}${position(seat)}`;
     }
-    const address = `${viewer.dataset.at}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}${evaluated}`;
-    if (viewer.dataset.at) remember(address);
+    const address = `${viewer.dataset.at}${position(seat)}${evaluated}`;
+    for (const link of viewer.querySelectorAll("[data-asks]")) {
+      link.href = `${address}&${link.dataset.asks}=yes#viewer`;
+      link.hidden = ply === plies || (line !== null && ply === lineAt);
+    }
+    remember(address);
   }
 
   // Moves a link into sight within its list. The page itself stays: the board is above the list where
@@ -491,6 +512,13 @@
     draw();
   }
 
+  // The same position as another seat knew it.
+  async function see(of) {
+    const other = await load(of);
+    [seat, frames, shown] = [of, other, null];
+    draw();
+  }
+
   function stop() {
     clearInterval(timer);
     timer = null;
@@ -506,6 +534,23 @@
     timer = setInterval(() => { if (ply >= plies) stop(); else go(ply + 1); }, 700);
   }
 
+  // Tells others of the position. Browsers let a page do that over HTTPS and on the machine itself.
+  const share = byId("share");
+  if (share && (navigator.share || navigator.clipboard)) {
+    share.hidden = false;
+    share.addEventListener("click", async () => {
+      const url = new URL(remembered ?? location.href, document.baseURI).href;
+      try {
+        if (navigator.share) await navigator.share({ title: document.title, url });
+        else {
+          await navigator.clipboard.writeText(url);
+          share.textContent = share.dataset.done;
+          say(share.dataset.done);
+        }
+      } catch { /* They have thought better of it. */ }
+    });
+  }
+
   scrubber.addEventListener("input", () => { stop(); go(Number(scrubber.value)); });
   autoplay.addEventListener("click", toggle);
   // A click on the graph goes to its move.
@@ -517,9 +562,10 @@
     go(Math.round((at.x - Number(left)) / (Number(right) - Number(left)) * Number(last)));
   });
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("#viewer [data-step], #moves a, .turns a");
+    const link = event.target.closest?.("#viewer [data-step], #viewer [data-sight], #moves a, .turns a");
     if (!link || !frames || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
+    if ("sight" in link.dataset) return void see(link.dataset.sight).catch(() => { location.assign(link.href); });
     stop();
     go(Number(link.dataset.to ?? link.dataset.ply));
   });

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
-use referee_games::{GAMES, game_name};
+use referee_games::GAMES;
 use referee_worker::lease::GameKey;
 use tokio::sync::Mutex;
 
@@ -154,7 +154,7 @@ async fn frame(
                     @for one in newest.iter().take(NEWEST) {
                         li {
                             a href=(format!("t/{}", part(&one.name))) { (one.name) }
-                            " · " (game_name(&one.game)) " · "
+                            " · " (pages::game_title(&one.game, language)) " · "
                             (one.games) " " (language.pick("games", "局")) " · "
                             (pages::date(one.created_unix_ms))
                         }

@@ -1,7 +1,5 @@
 //! A game of a tournament that is over.
 
-use std::sync::Arc;
-
 use axum::{
     Json,
     extract::{Path, Query, State},
@@ -15,8 +13,7 @@ use serde::Deserialize;
 use crate::{
     caller::Caller,
     error::PageError,
-    evaluation::ShownCourse,
-    expectation::Course,
+    evaluation::Analysis,
     layout::{self, part},
     records,
     site::{OfSite, Site},
@@ -29,6 +26,8 @@ pub(crate) struct GameQuery {
     seat: Option<u8>,
     /// Yes if the game is to be evaluated.
     evaluation: Option<YesOrNo>,
+    /// Yes if the strongest bot is to say how it would go on from the position.
+    line: Option<YesOrNo>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -39,20 +38,26 @@ enum YesOrNo {
 }
 
 impl GameQuery {
-    /// The evaluation of the game, where it is asked for.
-    pub(crate) async fn course(
+    /// What bots say of the game, where it is asked for.
+    pub(crate) async fn analysis(
         self,
         site: &Site,
         record: &Record,
         caller: &Caller,
-    ) -> Result<Option<Arc<Course>>, PageError> {
-        match self.evaluation {
-            Some(YesOrNo::Yes) => {
-                let course = site.evaluations.of(record, caller.client);
-                course.await.map(Some)
-            }
-            _ => Ok(None),
+    ) -> Result<Analysis, PageError> {
+        let mut analysis = Analysis {
+            is_offered: true,
+            ..Analysis::default()
+        };
+        if self.evaluation == Some(YesOrNo::Yes) {
+            let course = site.evaluations.course(record, caller.client);
+            analysis.course = Some(course.await?);
         }
+        if let (Some(YesOrNo::Yes), Some(ply)) = (self.line, self.ply) {
+            let line = site.evaluations.line(record, ply, caller.client);
+            analysis.line = Some(line.await?);
+        }
+        Ok(analysis)
     }
 
     /// After so many moves.
@@ -85,10 +90,10 @@ pub(crate) async fn show(
     let found = async {
         let record = records::find(&site, &name, &key).await?;
         let position = asked.position(&record)?;
-        let course = asked.course(&site, &record, &caller).await?;
-        Ok::<_, PageError>((ViewedGame::of(record)?, position, course))
+        let analysis = asked.analysis(&site, &record, &caller).await?;
+        Ok::<_, PageError>((ViewedGame::of(record)?, position, analysis))
     };
-    let (game, position, course) = match found.await {
+    let (game, position, analysis) = match found.await {
         Ok(found) => found,
         Err(error) => return error.page(&caller),
     };
@@ -97,7 +102,7 @@ pub(crate) async fn show(
         &caller,
         &game,
         position,
-        course.as_deref(),
+        &analysis,
         &format!("{tournament}/games/{key}"),
         Some((&name, &tournament)),
         &html! {},
@@ -109,7 +114,7 @@ pub(crate) fn page(
     caller: &Caller,
     game: &ViewedGame,
     position: ViewedPosition,
-    course: Option<&Course>,
+    analysis: &Analysis,
     at: &str,
     within: Option<(&str, &str)>,
     next: &Markup,
@@ -125,13 +130,19 @@ pub(crate) fn page(
             " · " (game.record.header.game_id)
         }
         div.watching {
-            (viewer::show(game, position, ShownCourse::of(course), language, at, &format!("{at}/frames"), next))
+            (viewer::show(game, position, analysis, language, at, &format!("{at}/frames"), next))
         }
         (viewer::times(game, language))
         p {
             (language.pick("Download: ", "下载："))
             a href=(format!("{at}/record")) download { (language.pick("record", "记录")) } " · "
-            a data-of-position="picture" href=(format!("{at}/picture?ply={ply}")) download { "SVG" }
+            a data-of-position="picture" href=(format!("{at}/picture?ply={ply}")) download {
+                (language.pick("picture of the position", "局面图片"))
+            }
+            " "
+            button #share.other type="button" hidden data-done=(language.pick("The address is copied", "网址已复制")) {
+                (language.pick("Share", "分享"))
+            }
         }
         (viewer::messages(game, language))
     };
@@ -216,7 +227,7 @@ pub(crate) fn picture_file(
     position: ViewedPosition,
     language: Language,
 ) -> Response {
-    let picture = game.picture(&game.scene(position), language);
+    let picture = game.picture(&game.scene(position), &[], language);
     let kind = (CONTENT_TYPE, HeaderValue::from_static("image/svg+xml"));
     let name = file_name(&game.record.header.game_id, "svg");
     ([kind, name], picture.standalone(&game.names().join(" – "))).into_response()

@@ -6,6 +6,7 @@ pub(crate) mod front;
 pub(crate) mod game;
 pub(crate) mod games;
 pub(crate) mod live;
+mod markdown;
 pub(crate) mod schedule;
 pub(crate) mod tournament;
 pub(crate) mod tournaments;
@@ -60,42 +61,10 @@ pub(crate) async fn rules(caller: Caller, Path(game): Path<String>) -> Response 
     let text = info.rules.get(caller.language);
     let body = html! {
         h1 { (info.title_in(caller.language)) }
-        (paragraphs(text))
+        (markdown::show(text))
         p { a.button href=(format!("play?game={}", info.name)) { (caller.language.pick("Play", "开始对局")) } }
     };
     layout::page(&caller, info.title_in(caller.language), &body)
-}
-
-/// The little of Markdown that rules are written in: headings, lists, paragraphs.
-fn paragraphs(text: &str) -> maud::Markup {
-    let blocks = text
-        .split("\n\n")
-        .map(str::trim)
-        .filter(|block| !block.is_empty());
-    html! {
-        @for block in blocks {
-            @if block.starts_with("# ") {
-            } @else if let Some(heading) = block.strip_prefix("## ") {
-                h2 { (heading) }
-            } @else if block.starts_with("- ") {
-                ul { @for item in items(block) { li { (item) } } }
-            } @else {
-                p { (block.replace('`', "")) }
-            }
-        }
-    }
-}
-
-/// The items of a list; what is indented goes on with the one before.
-fn items(block: &str) -> Vec<String> {
-    let mut items: Vec<String> = Vec::new();
-    for line in block.lines() {
-        match (line.strip_prefix("- "), items.last_mut()) {
-            (None, Some(last)) => *last += &format!(" {}", line.trim().replace('`', "")),
-            (item, _) => items.push(item.unwrap_or(line).replace('`', "")),
-        }
-    }
-    items
 }
 
 /// The state of a tournament in a word.

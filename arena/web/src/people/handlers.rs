@@ -249,6 +249,7 @@ fn read_settings(
         chairs,
         limit_ms,
         is_timed: asked("timed") == "1",
+        is_watched: asked("watched") == "1",
         client: Some(client),
         began_unix_ms: kept::now(),
         answers: Vec::new(),
@@ -368,7 +369,11 @@ fn acting_seat(table: &PeopleTable, own: &[Seat], said: Option<u8>) -> Option<Se
             .iter()
             .copied()
             .find(|one| one.index() == usize::from(seat)),
-        None => table.shown_as(own, &table.view()).or(own.first().copied()),
+        None => {
+            let shown = table.shown_as(own, &table.view());
+            let shown = shown.filter(|seat| own.contains(seat));
+            shown.or(own.first().copied())
+        }
     }
 }
 
@@ -469,19 +474,18 @@ async fn finished(
 ) -> Response {
     let found = async {
         let game = finished_game(&site, &id)?;
-        let course = asked.course(&site, &game.record, &caller).await?;
-        Ok::<_, PageError>((asked.position(&game.record)?, course, game))
+        let analysis = asked.analysis(&site, &game.record, &caller).await?;
+        Ok::<_, PageError>((asked.position(&game.record)?, analysis, game))
     };
     match found.await {
-        Ok((position, course, game)) => {
+        Ok((position, analysis, game)) => {
             let at = format!("people/{id}");
             let own = match find(&site, &id) {
                 Ok(Some(table)) => table.seats_of(caller.browser.as_ref()),
                 _ => Vec::new(),
             };
             let next = pages::next(&id, game.kind, !own.is_empty(), caller.language);
-            let course = course.as_deref();
-            game_page::page(&caller, &game, position, course, &at, None, &next)
+            game_page::page(&caller, &game, position, &analysis, &at, None, &next)
         }
         Err(error) => error.page(&caller),
     }

@@ -1,4 +1,5 @@
-//! Games of people in files: those that are being played, and the records of those that are over.
+//! Games of people in files: those that are being played, the records of those that are over, and for
+//! each browser the list of those that it has played.
 //! The files hold what nobody may see while a game goes on, so their owner alone can read them.
 
 use std::{
@@ -17,6 +18,9 @@ use serde_json::Value;
 use super::options::RecordBounds;
 use crate::{caller::Browser, client::Client};
 
+/// So many games are in the list of a browser.
+const PLAYED: usize = 50;
+
 /// A game as it is kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct KeptGame {
@@ -29,6 +33,9 @@ pub(crate) struct KeptGame {
     pub(crate) chairs: Vec<SeatedPlayer>,
     pub(crate) limit_ms: u64,
     pub(crate) is_timed: bool,
+    /// True if others may watch it.
+    #[serde(default)]
+    pub(crate) is_watched: bool,
     /// The client that has begun it; files of older versions do not say.
     #[serde(default)]
     pub(crate) client: Option<Client>,
@@ -53,6 +60,13 @@ impl SeatedPlayer {
         matches!(self, Self::Person { browser: Some(own) } if own == browser)
     }
 
+    pub(crate) fn browser(self) -> Option<Browser> {
+        match self {
+            Self::Person { browser } => browser,
+            Self::Bot { .. } => None,
+        }
+    }
+
     pub(crate) const fn is_free(&self) -> bool {
         matches!(self, Self::Person { browser: None })
     }
@@ -62,6 +76,18 @@ impl SeatedPlayer {
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)
+}
+
+/// A game that is over, in the list of a browser that has played in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlayedGame {
+    pub(crate) id: String,
+    pub(crate) game: String,
+    /// By seat.
+    pub(crate) names: Vec<String>,
+    /// How it ended for whoever plays there, in English and in Chinese.
+    pub(crate) told: [String; 2],
+    pub(crate) ended_unix_ms: u64,
 }
 
 /// True if a text can be a game's name: nothing else becomes a part of a path.
@@ -75,6 +101,32 @@ fn game_file(folder: &Path, id: &str) -> PathBuf {
 
 fn record_file(folder: &Path, id: &str) -> PathBuf {
     folder.join("records").join(format!("{id}.jsonl"))
+}
+
+fn played_file(folder: &Path, browser: &Browser) -> PathBuf {
+    folder
+        .join("browsers")
+        .join(format!("{}.json", browser.hash()))
+}
+
+/// Adds a game to the list of a browser.
+pub(crate) fn add_played(folder: &Path, browser: &Browser, game: PlayedGame) -> io::Result<()> {
+    let mut all = played(folder, browser)?;
+    all.insert(0, game);
+    all.truncate(PLAYED);
+    write_whole(&played_file(folder, browser), &serde_json::to_vec(&all)?)
+}
+
+/// The games of a browser that are over and whose records are kept, the newest first.
+#[expect(clippy::disallowed_methods, reason = "the file is our own")]
+pub(crate) fn played(folder: &Path, browser: &Browser) -> io::Result<Vec<PlayedGame>> {
+    let read = match fs::read(played_file(folder, browser)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        read => read?,
+    };
+    let mut all: Vec<PlayedGame> = serde_json::from_slice(&read)?;
+    all.retain(|game| is_id(&game.id) && record_file(folder, &game.id).exists());
+    Ok(all)
 }
 
 /// Keeps a game as it stands now.
@@ -109,25 +161,28 @@ pub(crate) fn read_record(folder: &Path, id: &str) -> io::Result<Option<String>>
     }
 }
 
-/// Removes records, the oldest first, until the rest is within bounds.
+/// Removes records, and lists of what somebody has played, the oldest first, until the rest is within
+/// bounds.
 pub(crate) fn prune(folder: &Path, bounds: RecordBounds, now: SystemTime) -> io::Result<()> {
-    let files = match fs::read_dir(folder.join("records")) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        files => files?,
-    };
-    let mut records = Vec::new();
-    for file in files {
-        let file = file?;
-        // Somebody else may have removed it.
-        if let Ok(about) = file.metadata()
-            && about.is_file()
-        {
-            records.push((about.modified()?, about.len(), file.path()));
+    let mut all = Vec::new();
+    for kind in ["records", "browsers"] {
+        let files = match fs::read_dir(folder.join(kind)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            files => files?,
+        };
+        for file in files {
+            let file = file?;
+            // Somebody else may have removed it.
+            if let Ok(about) = file.metadata()
+                && about.is_file()
+            {
+                all.push((about.modified()?, about.len(), file.path()));
+            }
         }
     }
-    records.sort_by(|a, b| b.cmp(a));
+    all.sort_by(|a, b| b.cmp(a));
     let mut bytes = 0_u64;
-    for (modified, length, path) in records {
+    for (modified, length, path) in all {
         bytes = bytes.saturating_add(length);
         let age = now.duration_since(modified).unwrap_or_default();
         if bytes > bounds.bytes || age > bounds.age {
@@ -226,6 +281,42 @@ mod tests {
         assert_eq!(left_within(young), [0, 1, 2, 3, 4]);
         let none = RecordBounds { bytes: 0, ..all };
         assert_eq!(left_within(none), [0_u64; 0]);
+    }
+
+    #[test]
+    fn a_browser_has_a_list_of_what_it_has_played_and_no_other_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let browser = |name: &str| -> Browser { serde_json::from_value(name.into()).unwrap() };
+        let (own, other) = (browser("own"), browser("../other"));
+        let game = |number: u64| PlayedGame {
+            id: format!("{number:032x}"),
+            game: "othello".to_owned(),
+            names: vec!["ann".to_owned(), "bot".to_owned()],
+            told: ["You won".to_owned(), "你赢了".to_owned()],
+            ended_unix_ms: number,
+        };
+        for number in 0..60 {
+            write_whole(&record_file(folder.path(), &game(number).id), b"{}").unwrap();
+            add_played(folder.path(), &own, game(number)).unwrap();
+        }
+        add_played(folder.path(), &other, game(3)).unwrap();
+        fs::remove_file(record_file(folder.path(), &game(58).id)).unwrap();
+        let mut expected: Vec<_> = (10..60).rev().map(game).collect();
+        expected.remove(1);
+        assert_eq!(played(folder.path(), &own).unwrap(), expected);
+        assert_eq!(played(folder.path(), &other).unwrap(), [game(3)]);
+        assert_eq!(played(folder.path(), &browser("new")).unwrap(), []);
+        // Nothing is written outside of the folder, and the cookie is nowhere.
+        let names = fs::read_dir(folder.path().join("browsers")).unwrap();
+        let names = names.map(|file| file.unwrap().file_name().into_string().unwrap());
+        assert!(names.into_iter().all(|name| name.len() == 64 + 5));
+        let none = RecordBounds {
+            bytes: 0,
+            age: Duration::ZERO,
+        };
+        prune(folder.path(), none, SystemTime::now()).unwrap();
+        assert_eq!(played(folder.path(), &own).unwrap(), []);
+        assert!(!played_file(folder.path(), &own).exists());
     }
 
     #[test]

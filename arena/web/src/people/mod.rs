@@ -17,7 +17,11 @@ use parking_lot::Mutex;
 pub(crate) use kept::SeatedPlayer;
 pub use options::{Opponent, PeopleOptions, RecordBounds};
 
-use self::{context::TableContext, kept::KeptGame, table::PeopleTable};
+use self::{
+    context::TableContext,
+    kept::{KeptGame, PlayedGame},
+    table::PeopleTable,
+};
 use crate::{
     advice::Adviser,
     caller::Browser,
@@ -111,6 +115,26 @@ impl People {
         let mut own: Vec<_> = own.cloned().collect();
         own.sort_by(|a, b| a.id().cmp(b.id()));
         own
+    }
+
+    /// The games that others may watch and that are not over, by those who play them.
+    fn watched(&self) -> Vec<Arc<PeopleTable>> {
+        let tables = self.tables.lock();
+        let all = tables.values();
+        let watched = all.filter(|table| table.is_watched() && !table.is_over());
+        let mut watched: Vec<_> = watched.cloned().collect();
+        drop(tables);
+        watched.sort_by(|a, b| (&a.names, a.id()).cmp(&(&b.names, b.id())));
+        watched
+    }
+
+    /// The games of a browser that are over, the newest first.
+    fn played(&self, browser: &Browser) -> Vec<PlayedGame> {
+        let played = kept::played(&self.context.options.folder, browser);
+        played.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a list of what somebody has played can't be read");
+            Vec::new()
+        })
     }
 
     /// A game that is being played, or was a moment ago.

@@ -1,6 +1,9 @@
 //! The pages of games of people.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use arena_draw::{Look, Picture, spoken};
 use arena_play::{NotTakenBack, Slip, setup_parts};
@@ -20,7 +23,7 @@ use crate::{
     frame::{Block, Frame},
     language::Language,
     layout,
-    pages::front,
+    pages::{date, front, game_title},
 };
 
 /// With more legal moves than this they are not all buttons.
@@ -35,22 +38,57 @@ pub(super) fn lobby(
     language: Language,
 ) -> Markup {
     let own = browser.map_or_else(Vec::new, |browser| people.of_browser(browser));
+    let played = browser.map_or_else(Vec::new, |browser| people.played(browser));
+    let mut watched = people.watched();
+    watched.retain(|table| own.iter().all(|own| own.id() != table.id()));
     html! {
         h1 { (language.pick("Play", "对局")) }
         @if !own.is_empty() {
             section {
                 h2 { (language.pick("Your games", "你的对局")) }
-                ul { @for table in &own {
-                    li { a href=(format!("play/{}", table.id())) {
-                        (table.kind.info().title_in(language)) ": " (table.names.join(" – "))
-                    } }
-                } }
+                (table_list(&own, language))
             }
         }
         nav aria-label=(language.pick("Games", "游戏")) {
             (front::cards(chosen.map(|kind| kind.info().name), language))
         }
         @if let Some(kind) = chosen { (settings(people, kind, (setup, wrong), language)) }
+        @if !watched.is_empty() {
+            section {
+                h2 { (language.pick("Games to watch", "可以观看的对局")) }
+                (table_list(&watched, language))
+            }
+        }
+        @if !played.is_empty() {
+            section {
+                h2 { (language.pick("What you have played", "下过的对局")) }
+                div.scrolls { table {
+                    thead { tr {
+                        th scope="col" { (language.pick("game", "游戏")) }
+                        th scope="col" { (language.pick("players", "玩家")) }
+                        th scope="col" { (language.pick("result", "结果")) }
+                        th scope="col" { (language.pick("end", "结束时间")) }
+                    } }
+                    tbody { @for one in &played { tr {
+                        td { (game_title(&one.game, language)) }
+                        th scope="row" { a href=(format!("people/{}", one.id)) { (one.names.join(" – ")) } }
+                        td { (language.pick(&one.told[0], &one.told[1])) }
+                        td { (date(one.ended_unix_ms.cast_signed())) }
+                    } } }
+                } }
+            }
+        }
+    }
+}
+
+/// Links to games that are being played.
+fn table_list(tables: &[Arc<PeopleTable>], language: Language) -> Markup {
+    html! {
+        ul { @for table in tables {
+            li { a href=(format!("play/{}", table.id())) {
+                (table.kind.info().title_in(language)) ": " (table.names.join(" – "))
+            } }
+        } }
     }
 }
 
@@ -111,6 +149,12 @@ fn settings(
                 label.check {
                     input type="checkbox" name="timed" value="1";
                     span { (language.pick("the same limit for me", "我也受同样的时限")) }
+                }
+                @if !kind.has_secrets() {
+                    label.check {
+                        input type="checkbox" name="watched" value="1";
+                        span { (language.pick("others may watch", "允许他人观看")) }
+                    }
                 }
                 details open[!setup.is_empty()] {
                     summary { (language.pick("Set-up", "开局设置")) }
@@ -283,7 +327,9 @@ pub(super) fn table(
             }
             section.beside {
                 (layout::block(&frame, "state"))
-                @if !own.is_empty() {
+                @if own.is_empty() {
+                    @if table.is_watched() { p.why { (language.pick("You watch this game.", "你在观看这一局。")) } }
+                } @else {
                     (layout::block(&frame, "moving"))
                     (layout::block(&frame, "back"))
                     (layout::block(&frame, "acts"))
@@ -327,18 +373,19 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
     let at = format!("play/{}", table.id());
     let mut said = state_words(table, &view, own, language);
     let seen = shown.and_then(|seat| view.seats.get(&seat).map(|seen| (seat, seen)));
+    let asked = seen.filter(|(seat, _)| own.contains(seat) && view.turn.contains(seat));
     let board = match seen {
-        Some((seat, seen)) => {
-            let is_asked = view.turn.contains(&seat);
+        Some((_, seen)) => {
             let look = Look {
                 language,
                 names: &table.names,
-                legal: if is_asked { &seen.legal } else { &[] },
+                legal: if asked.is_some() { &seen.legal } else { &[] },
                 id_prefix: "p-",
+                ..Look::default()
             };
             let mut picture = Picture::of(&seen.scene, &look);
             // It is no other element while somebody else is asked.
-            picture.interactive = true;
+            picture.interactive = !own.is_empty();
             let title = table.kind.info().title_in(language);
             if let Some(last) = seen.moves.last() {
                 said = format!(
@@ -361,7 +408,7 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
         ),
     };
     let moving = html! {
-        @if let Some((seat, seen)) = seen && view.turn.contains(&seat) {
+        @if let Some((seat, seen)) = asked {
             form.move method="post" action=(format!("{at}/move")) data-acts #move
                 data-many[is_of_several(seen)] {
                 input type="hidden" name="seat" value=(seat);
@@ -380,7 +427,7 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
         }
     };
     let legal = html! {
-        @if let Some((seat, seen)) = seen && view.turn.contains(&seat) {
+        @if let Some((seat, seen)) = asked {
             @if seen.legal.len() <= BUTTONS {
                 details open[seen.legal.len() <= 16] {
                     summary { (language.pick("Legal moves", "合法着法")) " (" (seen.legal.len()) ")" }
@@ -394,7 +441,7 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
         }
     };
     let acts = html! {
-        @if view.ended.is_none() && view.failed.is_none() {
+        @if !own.is_empty() && view.ended.is_none() && view.failed.is_none() {
             div.acts {
                 (act(&at, "hint", language.pick("Hint", "提示"), None))
                 (act(&at, "evaluate", language.pick("Evaluate", "评估"), None))
@@ -433,7 +480,8 @@ pub(super) fn frame(table: &PeopleTable, own: &[Seat], language: Language) -> Fr
         let asks = asks_to_take_back(&table.names[who.index()], language);
         said = format!("{asks} {said}");
     }
-    let expected = match seen.and_then(|(seat, _)| table.evaluation(seat, &view)) {
+    let expected = shown.filter(|seat| own.contains(seat));
+    let expected = match expected.and_then(|seat| table.evaluation(seat, &view)) {
         Some(expected) => evaluation::bars(&table.names, &expected, language),
         None => html! {},
     };
@@ -573,6 +621,15 @@ fn state_words(table: &PeopleTable, view: &TableView, own: &[Seat], language: La
         ([], _) if view.version == 0 => language
             .pick("The bots start.", "机器人正在启动。")
             .to_owned(),
+        ([], []) if table.is_watched() => {
+            match view.turn.first().map(|seat| &table.names[seat.index()]) {
+                Some(name) => match language {
+                    Language::En => format!("It is the turn of {name}."),
+                    Language::Zh => format!("轮到 {name}。"),
+                },
+                None => language.pick("A bot thinks.", "机器人思考中。").to_owned(),
+            }
+        }
         ([], _) => language
             .pick("The others think.", "对方思考中。")
             .to_owned(),

@@ -1,7 +1,7 @@
 //! One game of people: a task that owns it, hears what people do, and shows it.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     context::TableContext,
-    kept::{self, KeptGame, SeatedPlayer},
+    kept::{self, KeptGame, PlayedGame, SeatedPlayer},
 };
 use crate::{
     advice::{Advice, AdviceRequest, Adviser, NoAdvice},
@@ -32,6 +32,7 @@ use crate::{
     ended::Ended,
     error::Full,
     expectation::ExpectedShares,
+    language::Language,
 };
 
 /// So many things people do may wait while bots think.
@@ -134,6 +135,7 @@ pub(crate) struct PeopleTable {
     id: String,
     pub(crate) kind: &'static dyn GameKind,
     pub(crate) names: Vec<String>,
+    is_watched: bool,
     chairs: Mutex<Vec<SeatedPlayer>>,
     commands: mpsc::Sender<TableCommand>,
     view: watch::Receiver<Arc<TableView>>,
@@ -189,6 +191,7 @@ impl PeopleTable {
             id: kept.id.clone(),
             kind,
             names: kept.names.clone(),
+            is_watched: kept.is_watched && !kind.has_secrets(),
             chairs: Mutex::new(kept.chairs.clone()),
             commands,
             view,
@@ -278,10 +281,16 @@ impl PeopleTable {
         true
     }
 
+    /// True if others may watch it while it is played. Where hands are hidden nobody may.
+    pub(crate) const fn is_watched(&self) -> bool {
+        self.is_watched
+    }
+
     /// The seat whose view a browser with these seats is shown: that of the person who is asked,
-    /// where it can be.
+    /// where it can be. Whoever watches sees what everybody knows.
     pub(crate) fn shown_as(&self, own: &[Seat], view: &TableView) -> Option<Seat> {
         match own {
+            [] if self.is_watched => view.seats.keys().min().copied(),
             [] => None,
             [one] => Some(*one),
             _ if self.kind.has_secrets() && view.ended.is_none() => {
@@ -704,11 +713,32 @@ impl PeopleTable {
         self.keep();
     }
 
-    /// Writes the record.
+    /// Writes the record, and adds the game to the lists of those who have played it.
     fn finish(&self, game: &PeopleGame) {
-        if let Some(record) = game.record() {
+        if let Some((record, ending)) = game.record().zip(game.ending()) {
             let folder = &self.context.options.folder;
-            if let Err(error) = kept::finish(folder, &self.id, record) {
+            let ended = Ended::of(record, ending);
+            let kept = kept::finish(folder, &self.id, record);
+            let listed = kept.and_then(|()| {
+                let browsers: HashSet<Browser> = self
+                    .chairs()
+                    .into_iter()
+                    .filter_map(SeatedPlayer::browser)
+                    .collect();
+                browsers.iter().try_for_each(|browser| {
+                    let own = self.seats_of(Some(browser));
+                    let told = |language| ended.headline(&own, language);
+                    let played = PlayedGame {
+                        id: self.id.clone(),
+                        game: self.kind.info().name.to_owned(),
+                        names: self.names.clone(),
+                        told: [told(Language::En), told(Language::Zh)],
+                        ended_unix_ms: kept::now(),
+                    };
+                    kept::add_played(folder, browser, played)
+                })
+            });
+            if let Err(error) = listed {
                 tracing::error!(id = self.id, %error, "the record of a game of people can't be kept");
             }
             self.context.prune();
