@@ -1,7 +1,8 @@
 //! Cost of the web page to the games that are played beside it, and time of its answers: 200 people
-//! who look on, 50 who play, a tournament of 128 games at once. Quiet and busy times take turns on
-//! one arena, so that what else the machine does is the same for both. Then 200 people who ask for
-//! pages of a tournament of 100,000 games. At last what a browser has to load and to draw.
+//! who look on, 50 who play, a tournament of 128 games at once. Times when nobody looks, quiet and
+//! busy ones take turns on one arena, so that what else the machine does is the same for all. Then 200
+//! people who ask for pages of a tournament of 100,000 games. At last what a browser has to load and
+//! to draw.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
 
@@ -160,12 +161,6 @@ fn main() {
 }
 
 async fn measure() {
-    let without = {
-        let mut site = Site::new(None);
-        let _arena = start(&mut site, "othello", FOREVER, "--no-page");
-        sleep(TIME / 3).await;
-        rate(&site).await
-    };
     let more = "--page 127.0.0.1:0 --page-proxy 127.0.0.1";
     let mut site = Site::new(None);
     let arena = start(&mut site, "othello", FOREVER, more);
@@ -173,9 +168,11 @@ async fn measure() {
     sleep(TIME / 3).await;
     let (pages, moves, idle) = (Arc::default(), Arc::default(), Arc::default());
     let bytes = Arc::new(AtomicU64::new(0));
-    let (mut quiet, mut busy) = (Vec::new(), Vec::new());
+    let (mut alone, mut quiet, mut busy) = (Vec::new(), Vec::new(), Vec::new());
     let (mut memory_quiet, mut memory_busy) = (0.0_f64, 0.0_f64);
     for _ in 0..TURNS {
+        alone.push(rate(&site).await);
+
         let over = Arc::new(AtomicBool::new(false));
         let asking = tokio::spawn(probe(page(), Arc::clone(&idle), over.clone()));
         quiet.push(rate(&site).await);
@@ -210,13 +207,14 @@ async fn measure() {
         sleep(Duration::from_secs(2)).await;
     }
     let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
-    let (quiet, busy) = (mean(&quiet), mean(&busy));
+    let (alone, quiet, busy) = (mean(&alone), mean(&quiet), mean(&busy));
     println!(
-        "games    {without:.0}/s without a page, {quiet:.0}/s with one, {busy:.0}/s with people"
+        "games    {alone:.0}/s while nobody looks, {quiet:.0}/s with one who asks again and again, \
+         {busy:.0}/s with people besides"
     );
     println!(
-        "cost     a page {:.1} %, {SPECTATORS} who look on and {PLAYERS} who play {:.1} %",
-        100.0 * (1.0 - quiet / without),
+        "cost     one who asks {:.1} %, {SPECTATORS} who look on and {PLAYERS} who play {:.1} %",
+        100.0 * (1.0 - quiet / alone),
         100.0 * (1.0 - busy / quiet)
     );
     for (what, took) in [("quiet", &idle), ("busy", &pages), ("a move", &moves)] {

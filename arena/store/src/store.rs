@@ -47,6 +47,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "contests",
         include_str!("../migrations/0006_contests.sql"),
     ),
+    (7, "fouls", include_str!("../migrations/0007_fouls.sql")),
 ];
 /// The migrator's table. A database with this table is one of ours.
 const VERSIONS: &str = "arena_store_versions";

@@ -652,7 +652,7 @@ fn live_item(site: &Site, tournament: &str, key: GameKey) -> Option<LiveGame> {
 
 async fn live_games(State(site): OfSite, Path(name): Path<String>) -> Json<Vec<LiveGame>> {
     let games = site.hub.live_games(Some(&name), MOST as usize).into_iter();
-    let games = games.filter_map(|(name, key)| live_item(&site, &name, key));
+    let games = games.filter_map(|one| live_item(&site, &one.tournament, one.key));
     Json(games.collect())
 }
 

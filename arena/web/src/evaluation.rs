@@ -229,13 +229,15 @@ pub(crate) fn section(
                 }
             }
         }
-        section.evaluation #evaluation {
-            @if let Some(line) = line { (best_line(game, line, language)) }
-            @if let Some(course) = course {
-                h2 { (language.pick("Evaluation", "评估")) }
-                (bar(game.names(), course, ply, language))
-                (graph(game.names(), course, ply, language))
-                (turns(game, turned, at, language))
+        @if course.is_some() || line.is_some() {
+            section.evaluation #evaluation {
+                @if let Some(line) = line { (best_line(game, line, language)) }
+                @if let Some(course) = course {
+                    h2 { (language.pick("Evaluation", "评估")) }
+                    (bar(game.names(), course, ply, language))
+                    (graph(game.names(), course, ply, language))
+                    (turns(game, turned, at, language))
+                }
             }
         }
     }

@@ -47,10 +47,19 @@ const ALIVE: Duration = Duration::from_secs(15);
 pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 60);
 
 /// The newest frame of a topic; none before the first one is made.
-pub(crate) type Following = watch::Receiver<Option<Arc<Frame>>>;
+pub(crate) type Following = watch::Receiver<Option<Arc<NumberedFrame>>>;
+
+/// A frame of a topic, with what nearly all who follow are sent of it.
+pub(crate) struct NumberedFrame {
+    pub(crate) frame: Frame,
+    /// Counted from 0.
+    number: u64,
+    /// What has changed since the frame before, as JSON.
+    changes: Option<String>,
+}
 
 struct Topic {
-    sender: Arc<watch::Sender<Option<Arc<Frame>>>>,
+    sender: Arc<watch::Sender<Option<Arc<NumberedFrame>>>>,
     /// When somebody came last.
     asked: Instant,
 }
@@ -122,13 +131,10 @@ impl Feeds {
                 let is_last = match render().await {
                     Ok(frame) => {
                         let is_last = frame.is_last;
-                        sender.send_if_modified(|now| {
-                            let is_new = now.as_deref() != Some(&frame);
-                            if is_new {
-                                *now = Some(Arc::new(frame));
-                            }
-                            is_new
-                        });
+                        let before = sender.borrow().clone();
+                        if let Some(next) = NumberedFrame::after(before.as_deref(), frame) {
+                            sender.send_replace(Some(Arc::new(next)));
+                        }
                         is_last
                     }
                     Err(error) => {
@@ -159,6 +165,33 @@ impl Feeds {
     }
 }
 
+impl NumberedFrame {
+    /// The frame after this one; none where it is the same.
+    fn after(before: Option<&Self>, frame: Frame) -> Option<Self> {
+        if before.is_some_and(|before| before.frame == frame) {
+            return None;
+        }
+        Some(Self {
+            number: before.map_or(0, |before| before.number + 1),
+            changes: changes(&frame, before.map(|before| &before.frame)),
+            frame,
+        })
+    }
+
+    /// What has changed since this one, as JSON; all of it where there was none.
+    fn since(&self, before: Option<&Self>) -> Option<String> {
+        match before {
+            Some(before) if before.number + 1 == self.number => self.changes.clone(),
+            before => changes(&self.frame, before.map(|before| &before.frame)),
+        }
+    }
+}
+
+/// What differs between two frames, as JSON.
+fn changes(frame: &Frame, before: Option<&Frame>) -> Option<String> {
+    serde_json::to_string(&frame.since(before)?).ok()
+}
+
 /// True if whoever follows a topic sees what bots play.
 fn is_of_bots(topic: &str) -> bool {
     ![TABLE, CONTEST]
@@ -183,7 +216,6 @@ pub(crate) async fn newest(
     let Some(changes) = frame.as_ref().and_then(|frame| frame.since(None)) else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let changes = serde_json::to_vec(&changes).unwrap_or_default();
     let tag = format!("\"{}\"", &hex::encode(Sha256::digest(&changes))[..24]);
     let mut response = caller.tagged(&tag, || ([(CONTENT_TYPE, "application/json")], changes));
     response
@@ -199,11 +231,11 @@ pub(crate) fn events<H: Send + 'static>(
     held: H,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<H>> {
     let until = Instant::now() + LONGEST;
-    let state = (following, None::<Arc<Frame>>, true, held);
+    let state = (following, None::<Arc<NumberedFrame>>, true, held);
     let events = stream::unfold(state, move |(mut following, before, is_first, held)| {
         let stop = stop.clone();
         async move {
-            if before.as_ref().is_some_and(|before| before.is_last) {
+            if before.as_ref().is_some_and(|before| before.frame.is_last) {
                 return None;
             }
             let mut looks = is_first;
@@ -220,10 +252,8 @@ pub(crate) fn events<H: Send + 'static>(
                 let Some(frame) = frame else {
                     continue;
                 };
-                let event = frame
-                    .since(before.as_deref())
-                    .and_then(|changes| Event::default().json_data(changes).ok());
-                if let Some(event) = event {
+                if let Some(changes) = frame.since(before.as_deref()) {
+                    let event = Event::default().data(changes);
                     return Some((Ok(event), (following, Some(frame), false, held)));
                 }
             }
@@ -255,7 +285,7 @@ mod tests {
         let mut said = Vec::new();
         while following.changed().await.is_ok() {
             let frame = following.borrow_and_update().clone();
-            said.extend(frame.map(|frame| frame.said.clone()));
+            said.extend(frame.map(|one| one.frame.said.clone()));
             tell.send_modify(|number| *number += 1);
         }
         assert_eq!(said, ["1", "3"]);

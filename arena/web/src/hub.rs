@@ -66,6 +66,14 @@ pub(crate) struct LiveMove {
     pub(crate) thought: Duration,
 }
 
+/// A game whose moves are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HeardGame {
+    pub(crate) tournament: String,
+    pub(crate) key: GameKey,
+    pub(crate) is_over: bool,
+}
+
 /// The progress of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TournamentProgress {
@@ -131,12 +139,9 @@ impl Hub {
         running.collect()
     }
 
-    /// The games whose moves are known, those that have been played longest first: at most so many.
-    pub(crate) fn live_games(
-        &self,
-        tournament: Option<&str>,
-        most: usize,
-    ) -> Vec<(String, GameKey)> {
+    /// The games whose moves are known, those that have been played longest first, and after them those
+    /// that are over: at most so many.
+    pub(crate) fn live_games(&self, tournament: Option<&str>, most: usize) -> Vec<HeardGame> {
         let running = self.tournaments.lock();
         let mut games: Vec<_> = (running.iter())
             .filter(|(name, _)| tournament.is_none_or(|wanted| *name == wanted))
@@ -150,7 +155,11 @@ impl Hub {
         games.truncate(most);
         games
             .into_iter()
-            .map(|(_, _, name, key)| (name.clone(), key))
+            .map(|(is_over, _, tournament, key)| HeardGame {
+                tournament: tournament.clone(),
+                key,
+                is_over,
+            })
             .collect()
     }
 

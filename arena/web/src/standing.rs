@@ -38,6 +38,8 @@ pub(crate) struct TournamentStanding {
     pub(crate) thinking: Vec<Buckets>,
     /// Changes with all of this; as the header `ETag` has it.
     pub(crate) tag: String,
+    /// Number of games that there were.
+    games: u64,
 }
 
 /// A reading, and how long it is good.
@@ -47,19 +49,32 @@ pub(crate) struct KeptReading<T> {
     took: Duration,
 }
 
-struct KeptStanding {
-    kept: KeptReading<TournamentStanding>,
-    /// Number of games that there were.
-    games: u64,
+/// A place for what one reads at a time.
+pub(crate) struct Slot<T> {
+    pub(crate) kept: Mutex<Option<KeptReading<T>>>,
+    pub(crate) reading: Arc<tokio::sync::Mutex<()>>,
 }
 
-type StandingSlot = Arc<tokio::sync::Mutex<Option<KeptStanding>>>;
+impl<T> Default for Slot<T> {
+    fn default() -> Self {
+        Self {
+            kept: Mutex::default(),
+            reading: Arc::default(),
+        }
+    }
+}
+
+type StandingSlot = Arc<Slot<TournamentStanding>>;
 
 /// The standings of all tournaments that are looked at.
 pub(crate) struct StandingsCache {
+    shared: Arc<SharedStandings>,
+    list: tokio::sync::Mutex<Option<KeptReading<Vec<TournamentSummary>>>>,
+}
+
+struct SharedStandings {
     store: Store,
     slots: Mutex<HashMap<String, StandingSlot>>,
-    list: tokio::sync::Mutex<Option<KeptReading<Vec<TournamentSummary>>>>,
     /// One tournament's are computed at a time, however many are looked at: what is played meanwhile
     /// has the other cores.
     turn: Semaphore,
@@ -92,10 +107,12 @@ impl<T> KeptReading<T> {
 impl StandingsCache {
     pub(crate) fn new(store: Store) -> Self {
         Self {
-            store,
-            slots: Mutex::default(),
+            shared: Arc::new(SharedStandings {
+                store,
+                slots: Mutex::default(),
+                turn: Semaphore::new(1),
+            }),
             list: tokio::sync::Mutex::default(),
-            turn: Semaphore::new(1),
         }
     }
 
@@ -108,40 +125,50 @@ impl StandingsCache {
             return Ok(kept.value.clone());
         }
         let began = Instant::now();
-        let kept = KeptReading::since(began, self.store.tournaments().await?);
+        let kept = KeptReading::since(began, self.shared.store.tournaments().await?);
         Ok(list.insert(kept).value.clone())
     }
 
-    /// A tournament as it stood a moment ago.
+    /// A tournament as it stood a moment ago. Whoever asks waits for it only where it was not looked at
+    /// for a while; otherwise it is computed anew beside them.
     pub(crate) async fn of(&self, name: &str) -> Result<Arc<TournamentStanding>, PageError> {
-        let slot = self.slot(name);
-        let mut slot = slot.lock().await;
-        if let Some(KeptStanding { kept, .. }) = slot.as_ref()
-            && kept.is_fresh()
-        {
-            return Ok(kept.value.clone());
-        }
-        let Some(tournament) = self.store.listed_tournament(name).await? else {
-            self.forget(name);
-            return Err(PageError::NotFound(format!(
-                "there is no tournament \"{name}\""
-            )));
+        let slot = self.shared.slot(name);
+        let kept = |is_good: fn(&KeptReading<TournamentStanding>) -> bool| {
+            let kept = slot.kept.lock();
+            let kept = kept.as_ref().filter(|kept| is_good(kept));
+            kept.map(|kept| kept.value.clone())
         };
-        let games = self.store.game_count(tournament.id).await?;
-        if let Some(KeptStanding { kept, games: then }) = slot.as_ref()
-            && *then == games
-            && kept.value.tournament == tournament
-            && (tournament.state.is_final() || kept.made.elapsed() < Duration::from_secs(10))
-        {
-            return Ok(kept.value.clone());
+        if let Some(fresh) = kept(KeptReading::is_fresh) {
+            return Ok(fresh);
         }
-        let began = Instant::now();
-        let kept = KeptReading::since(began, self.compute(tournament, games).await?);
-        let standing = kept.value.clone();
-        *slot = Some(KeptStanding { kept, games });
-        Ok(standing)
+        let recent = kept(KeptReading::is_fresh_enough);
+        let reading = match (slot.reading.clone().try_lock_owned(), recent) {
+            (Err(_), Some(recent)) => return Ok(recent),
+            (Ok(reading), Some(recent)) => {
+                let (shared, slot, name) = (self.shared.clone(), slot.clone(), name.to_owned());
+                tokio::spawn(async move {
+                    let read = shared.read(&slot, &name).await;
+                    drop(reading);
+                    if let Err(error) = read {
+                        tracing::debug!(name, %error, "no new standings");
+                    }
+                });
+                return Ok(recent);
+            }
+            (Ok(reading), None) => reading,
+            (Err(_), None) => slot.reading.clone().lock_owned().await,
+        };
+        // Somebody else may just have read it.
+        if let Some(fresh) = kept(KeptReading::is_fresh) {
+            return Ok(fresh);
+        }
+        let read = self.shared.read(&slot, name).await;
+        drop(reading);
+        read
     }
+}
 
+impl SharedStandings {
     fn slot(&self, name: &str) -> StandingSlot {
         let mut slots = self.slots.lock();
         if slots.len() >= MOST && !slots.contains_key(name) {
@@ -154,6 +181,41 @@ impl StandingsCache {
     fn forget(&self, name: &str) {
         let mut slots = self.slots.lock();
         slots.remove(name);
+    }
+
+    /// Reads a tournament into its slot, or keeps what is there where nothing has changed.
+    async fn read(
+        &self,
+        slot: &Slot<TournamentStanding>,
+        name: &str,
+    ) -> Result<Arc<TournamentStanding>, PageError> {
+        let Some(tournament) = self.store.listed_tournament(name).await? else {
+            self.forget(name);
+            return Err(PageError::NotFound(format!(
+                "there is no tournament \"{name}\""
+            )));
+        };
+        let games = self.store.game_count(tournament.id).await?;
+        {
+            let mut kept = slot.kept.lock();
+            let same = kept.as_mut().filter(|kept| {
+                let is_recent = kept.made.elapsed() < Duration::from_secs(10);
+                kept.value.games == games
+                    && kept.value.tournament == tournament
+                    && (tournament.state.is_final() || is_recent)
+            });
+            if let Some(same) = same {
+                if tournament.state.is_final() {
+                    same.made = Instant::now();
+                }
+                return Ok(same.value.clone());
+            }
+        }
+        let began = Instant::now();
+        let kept = KeptReading::since(began, self.compute(tournament, games).await?);
+        let standing = kept.value.clone();
+        *slot.kept.lock() = Some(kept);
+        Ok(standing)
     }
 
     /// On a thread of its own: folding a schedule over many scores takes long.
@@ -216,6 +278,7 @@ async fn compute(
         thinking,
         tag,
         tournament,
+        games,
     })
 }
 

@@ -298,15 +298,15 @@ async fn win(browser: &Browser, game: &str, against: &str) {
                 &[("against", against), ("name", "eva"), ("seat", "0")],
             )
             .await;
-        for _ in 0..MOST_MOVES {
+        for number in 0..MOST_MOVES {
             if browser.is_over().await {
                 break;
             }
             let notation = browser.hint().await;
-            // A board is clicked on or gone over by keys, cards are typed.
+            // All is played by keys, and one game by clicks in between.
             match game {
                 "connect_four" => browser.play_by_keys(&notation).await,
-                "othello" => browser.click_move(&notation).await,
+                "othello" if number % 2 == 1 => browser.click_move(&notation).await,
                 _ => browser.play(&notation).await,
             }
         }
@@ -835,7 +835,7 @@ fn pages_are_accessible_in_both_languages_and_themes_and_on_a_phone() {
             "/t/nine/cross",
             "/t/nine/games?bot=a&fouls=1",
             "/t/three/games/0.0",
-            "/t/three/games/0.0?ply=20&evaluation=yes",
+            "/t/three/games/0.0?ply=20&evaluation=yes&line=yes",
             "/t/short/games/0.0?ply=5&seat=1",
             "/t/short/games/0.0?evaluation=yes",
             "/play",

@@ -28,21 +28,13 @@ use crate::{
     error::{Full, PageError},
     places::{ClientPlace, ClientPlaces, NoPlace},
     site::Site,
-    standing::KeptReading,
+    standing::{KeptReading, Slot},
 };
 
 /// The most bytes of a body in which somebody hands in: what is around the file takes some.
 pub(crate) const LARGEST_BODY: usize = LARGEST_UPLOAD as usize + 16 * 1024;
 /// So many entries are read at once: each is in memory as a whole.
 const UPLOADS: usize = 16;
-
-/// A contest as it was read last.
-#[derive(Default)]
-struct ContestSlot {
-    kept: Mutex<Option<KeptReading<Standing>>>,
-    /// One reads it at a time.
-    reading: tokio::sync::Mutex<()>,
-}
 
 /// Those who follow a contest: the persons of a contestant, or all others.
 type Followers = (ContestId, Option<u64>);
@@ -55,7 +47,7 @@ pub(crate) struct Contests {
     /// For each contestant whose entries are followed a number that grows with each that is handed in
     /// here. That of all others stays as it is.
     handed_in: Mutex<HashMap<Followers, watch::Sender<u64>>>,
-    slots: Mutex<HashMap<ContestId, Arc<ContestSlot>>>,
+    slots: Mutex<HashMap<ContestId, Arc<Slot<Standing>>>>,
 }
 
 impl Default for Contests {
@@ -118,7 +110,7 @@ impl Contests {
         Ok(standing)
     }
 
-    fn slot(&self, contest: ContestId) -> Arc<ContestSlot> {
+    fn slot(&self, contest: ContestId) -> Arc<Slot<Standing>> {
         self.slots.lock().entry(contest).or_default().clone()
     }
 

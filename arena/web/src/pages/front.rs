@@ -1,6 +1,9 @@
 //! The front page: what is being played now, with boards that move, and what was played last.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -12,7 +15,7 @@ use crate::{
     caller::Caller,
     error::PageError,
     frame::{Block, Frame},
-    hub::Mirror,
+    hub::{HeardGame, Mirror},
     language::Language,
     layout::{self, part},
     pages::{self, live},
@@ -25,12 +28,24 @@ const BOARDS: usize = 4;
 /// So many of the newest tournaments.
 const NEWEST: usize = 8;
 
-/// The games that are shown, with how far they have been played again.
-type ShownGames = Vec<(String, GameKey, Mirror)>;
+/// A board shows a game for so long, even where it is over sooner: nobody follows boards that change in a
+/// moment, and each costs whoever looks as much as all moves of a game.
+const STAYS: Duration = Duration::from_secs(3);
+
+/// The games that are shown, each on its board.
+type ShownGames = [Option<ShownGame>; BOARDS];
+
+/// A game that is shown, with how far it has been played again.
+struct ShownGame {
+    tournament: String,
+    key: GameKey,
+    mirror: Mirror,
+    since: Instant,
+}
 
 pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
     let language = caller.language;
-    let frame = match frame(&site, language, &mut ShownGames::new()).await {
+    let frame = match frame(&site, language, &mut ShownGames::default()).await {
         Ok(frame) => frame,
         Err(error) => return error.page(&caller),
     };
@@ -73,7 +88,7 @@ pub(crate) fn cards(chosen: Option<&str>, language: Language) -> Markup {
 pub(crate) async fn events(caller: Caller, State(site): OfSite) -> Response {
     let language = caller.language;
     let of = site.clone();
-    let shown = Arc::new(Mutex::new(ShownGames::new()));
+    let shown = Arc::new(Mutex::new(ShownGames::default()));
     let topic = format!("front {}", language.code());
     let heard = site.hub.subscribe();
     site.follow(&caller, topic, heard, (), move || {
@@ -83,21 +98,39 @@ pub(crate) async fn events(caller: Caller, State(site): OfSite) -> Response {
     .await
 }
 
-/// The same games as before are played on from where they were.
+/// The same games as before are played on from where they were. One that is over makes room for one
+/// that is not.
 fn look_again(site: &Site, shown: &mut ShownGames) {
-    let before = std::mem::take(shown);
-    let mut before: HashMap<_, _> = (before.into_iter())
-        .map(|(name, key, mirror)| ((name, key), mirror))
-        .collect();
-    for (name, key) in site.hub.live_games(None, BOARDS) {
-        let known = before.remove(&(name.clone(), key));
-        let known = known.and_then(|mut mirror| {
-            let is_current = mirror.catch_up(&site.hub, &name, key);
-            is_current.then_some(mirror)
-        });
-        if let Some(mirror) = known.or_else(|| site.hub.mirror(&name, key)) {
-            shown.push((name, key, mirror));
+    // Some are shown already.
+    let mut others = site.hub.live_games(None, 2 * BOARDS);
+    others.retain(|one| {
+        let mut shown = shown.iter().flatten();
+        shown.all(|game| (&game.tournament, game.key) != (&one.tournament, one.key))
+    });
+    let mut others = others.into_iter().peekable();
+    for board in shown {
+        if let Some(game) = board {
+            let is_known = (game.mirror).catch_up(&site.hub, &game.tournament, game.key);
+            let is_over = !is_known || game.mirror.ended.is_some();
+            let next_is_running = others.peek().is_some_and(|next| !next.is_over);
+            let stays = !is_over || game.since.elapsed() < STAYS;
+            if stays || (is_known && !next_is_running) {
+                continue;
+            }
+            *board = None;
         }
+        *board = others.find_map(
+            |HeardGame {
+                 tournament, key, ..
+             }| {
+                Some(ShownGame {
+                    mirror: site.hub.mirror(&tournament, key)?,
+                    tournament,
+                    key,
+                    since: Instant::now(),
+                })
+            },
+        );
     }
 }
 
@@ -136,12 +169,11 @@ async fn frame(
         }
     };
     blocks.push(Block::new("now", now.into_string()));
-    for at in 0..BOARDS {
-        let block = shown.get(at).map_or_else(
-            || Block::new(format!("live-{at}"), ""),
-            |(name, key, mirror)| live::small(mirror, name, *key, at, language),
-        );
-        blocks.push(block);
+    for (at, game) in shown.iter().enumerate() {
+        blocks.push(match game {
+            None => Block::new(format!("live-{at}"), ""),
+            Some(game) => live::small(&game.mirror, &game.tournament, game.key, at, language),
+        });
     }
     let newest = html! {
         section {

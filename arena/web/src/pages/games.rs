@@ -113,13 +113,17 @@ fn end(standing: &TournamentStanding, row: &GameRow, language: Language) -> Stri
         format!("{name}：{}", foul.foul.kind().words_in(language))
     });
     let fouls: Vec<_> = fouls.collect();
-    match fouls.is_empty() {
-        true => {
-            let scores: Vec<_> = row.scores.iter().map(i32::to_string).collect();
-            format!("得分 {}", scores.join(" : "))
-        }
-        false => fouls.join("；"),
+    if !fouls.is_empty() {
+        return fouls.join("；");
     }
+    // Some scores only say who has won.
+    let kind = referee_games::game(&standing.tournament.game);
+    if kind.is_some_and(|kind| kind.info().scores == (-1, 1)) {
+        let is_drawn = row.places.iter().all(|place| *place == 1);
+        return if is_drawn { "平局" } else { "分出胜负" }.to_owned();
+    }
+    let scores: Vec<_> = row.scores.iter().map(i32::to_string).collect();
+    format!("得分 {}", scores.join(" : "))
 }
 
 /// A result as people write it: of two players `1–0`, `½–½` or `0–1`, or `0–0` where both have lost; of

@@ -15,6 +15,7 @@ use crate::{
     caller::Caller,
     error::PageError,
     frame::{Block, Frame},
+    hub::HeardGame,
     language::Language,
     layout::{self, part},
     pages::{self, cross, schedule},
@@ -117,7 +118,7 @@ fn frame(site: &Arc<Site>, standing: &TournamentStanding, language: Language) ->
             }
         }
         @if !live.is_empty() {
-            p { (language.pick("Watch live: ", "观看进行中的对局：")) @for (_, key) in &live {
+            p { (language.pick("Watch live: ", "观看进行中的对局：")) @for HeardGame { key, .. } in &live {
                 a href=(format!("{at}/live/{}.{}", key.group, key.seating)) { (key.group) "." (key.seating) } " "
             } }
         }
