@@ -127,6 +127,7 @@ fn workers() {
         fresh_processes: false,
         series: false,
         records: true,
+        logs: false,
         live: false,
         games: vec![Assignment {
             key,

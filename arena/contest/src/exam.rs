@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arena_events::exam::ExamVerdict;
 use arena_ladder::{Entrant, ScheduleShape, Seatings};
-use arena_store::{Contest, ContestRunKind, Entry, GameRow, NewContestRun, NewEntrant};
+use arena_store::{Contest, ContestRunKind, ENTRY_BOT, Entry, GameRow, NewContestRun, NewEntrant};
 use arena_tournament::{Definition, find_game};
 use referee_core::{FoulKind, Limits, Root, Seat};
 
@@ -16,8 +16,6 @@ use crate::{
 
 /// The opponents of a group, each from either side.
 const OPPONENTS: u32 = 5;
-/// The beginning of the name of an entry as a bot.
-const ENTRY: &str = "entry-";
 /// The rounds of a case.
 const ROUNDS: u64 = 8;
 /// Exams are played before leagues: people wait for them.
@@ -147,12 +145,12 @@ fn name_of(spec: &str) -> &str {
 
 /// The name of an entry as a bot.
 pub(crate) fn bot_name(entry: u64) -> String {
-    format!("{ENTRY}{entry}")
+    format!("{ENTRY_BOT}{entry}")
 }
 
 /// The entry whose name as a bot this is.
 pub(crate) fn entry_of(name: &str) -> Option<u64> {
-    name.strip_prefix(ENTRY)?.parse().ok()
+    name.strip_prefix(ENTRY_BOT)?.parse().ok()
 }
 
 /// The beginning of the names of the tournaments that are the exam of an entry, in this attempt.
@@ -293,6 +291,7 @@ fn definition(rules: &ContestRules) -> Result<Definition, ContestError> {
             ..Limits::default()
         },
         memory_mib: Some(rules.memory_mib),
+        logs: true,
         ..Definition::round_robin(&rules.game, vec![setup])
     })
 }

@@ -134,6 +134,7 @@ async fn what_is_said_under_anothers_lease_is_refused_with_a_reason() {
         key: lease.games[0].key,
         // It is not even looked at: a record that is none has a worker shut out.
         record: vec![7; 10].into(),
+        logs: Vec::new(),
     };
     let report = |session: u8| proto::ReportRequest {
         session: vec![session; 16].into(),

@@ -247,6 +247,7 @@ impl Fleet {
                 key: game.key,
                 summary,
                 record: Some(record),
+                logs: Vec::new(),
             };
             let begin = Instant::now();
             let reply = self.dispatcher.take(report, None, Some(&worker)).await;

@@ -214,6 +214,7 @@ mod tests {
             key: lease.games[0].key,
             summary,
             record: Some(Vec::new()),
+            logs: Vec::new(),
         };
         let reply = tournaments.report(report).await.unwrap();
         assert_eq!(reply, ReportReply::Accepted);

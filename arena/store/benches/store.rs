@@ -216,6 +216,7 @@ fn game(number: u64, text: &str) -> FinishedGame {
         attempt: 1,
         record: pack(text),
         withhold: false,
+        logs: Vec::new(),
     }
 }
 

@@ -162,6 +162,7 @@ impl Store {
         for table in [
             "records",
             "withheld",
+            "game_logs",
             "games",
             "groups",
             "counters",

@@ -71,6 +71,8 @@ pub struct FinishedGame {
     /// True if nothing of it may be told before its group is complete or the tournament over: its
     /// deal has secrets, and is still to be played from other seats.
     pub withhold: bool,
+    /// For each seat what its bot printed, where that is kept; else none.
+    pub logs: Vec<String>,
 }
 
 /// The store's answer to a reported game.

@@ -200,6 +200,7 @@ fn finished(mut game: ExportedGame) -> FinishedGame {
         // An export has nothing that is to be withheld.
         withhold: false,
         row: game.row,
+        logs: Vec::new(),
     }
 }
 

@@ -32,9 +32,9 @@ pub use archives::{ARCHIVE_PART, ArchiveInfo, NewArchive};
 pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
 pub use contests::{
-    By, Challenge, Contest, ContestId, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry,
-    EntryState, LogLine, NewContest, NewContestRun, NewEntry, NewPerson, Person, PersonNumber,
-    Place, Role,
+    By, Challenge, Contest, ContestId, ContestRun, ContestRunKind, Contestant, DetailsOf,
+    ENTRY_BOT, Entry, EntryState, LOGGED_ROUNDS, LogLine, NewContest, NewContestRun, NewEntry,
+    NewPerson, Person, PersonNumber, Place, Role,
 };
 pub use counter::{BadCounter, Counter, GameEnding};
 pub use error::{Cure, StoreError};

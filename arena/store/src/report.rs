@@ -13,7 +13,7 @@ use crate::{
     ChunkKey, Counter, FinishedGame, GameRow, Reported, ScoredGroup, Store, StoreError,
     StoredReport, TournamentId,
     game::{TOLD, fouls},
-    lease,
+    lease, pack,
     session::Transaction,
     sql::{Statement, json, lineup, lineup_text, list, number, unlist},
 };
@@ -93,6 +93,7 @@ pub(crate) async fn write(
         .collect();
     if !accepted.is_empty() {
         insert_records(tx, id, &accepted).await?;
+        insert_logs(tx, id, &accepted).await?;
         let (withheld, told): (Vec<&FinishedGame>, Vec<&FinishedGame>) =
             accepted.iter().partition(|game| game.withhold);
         withhold(tx, id, &withheld).await?;
@@ -181,6 +182,36 @@ async fn insert_records(
         row.bind(id.0).bind(game.row.group.cast_signed());
         row.bind(i64::from(game.row.seating));
         row.bind(game.record.as_slice());
+    });
+    insert.query(tx)?.execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// Inserts what the bots of entrants have printed.
+async fn insert_logs(
+    tx: &mut Transaction,
+    id: TournamentId,
+    games: &[&FinishedGame],
+) -> Result<(), StoreError> {
+    let logs = games.iter().flat_map(|game| {
+        let seats = (0_i64..).zip(&game.row.order).zip(&game.logs);
+        seats.filter_map(|((seat, place), log)| {
+            let entrant = game.row.lineup.get(*place).copied().flatten()?;
+            (!log.is_empty()).then_some((&game.row, seat, entrant, log))
+        })
+    });
+    let logs: Vec<_> = logs.collect();
+    if logs.is_empty() {
+        return Ok(());
+    }
+    let mut insert = Statement::new(
+        "INSERT INTO game_logs (tournament, grp, seating, seat, entrant, log) VALUES ",
+    );
+    insert.rows(logs, |row, (game, seat, entrant, log)| {
+        row.bind(id.0).bind(game.group.cast_signed());
+        row.bind(i64::from(game.seating)).bind(seat);
+        row.bind(entrant.index() as i64);
+        row.bind(pack::pack(log));
     });
     insert.query(tx)?.execute(&mut **tx).await?;
     Ok(())

@@ -6,7 +6,7 @@ use std::{
 };
 
 use arena_ladder::{Entrant, Faults, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
-use referee_core::Foul;
+use referee_core::{Foul, Seat};
 use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, Row as _, any::AnyRow};
 
@@ -354,6 +354,39 @@ impl Store {
         packed
             .map(|packed| unpacked(&packed, group, seating))
             .transpose()
+    }
+}
+
+impl Store {
+    /// What the bot in a seat printed in a game; none where that was not kept, or the game is withheld.
+    ///
+    /// # Errors
+    ///
+    /// The database fails, or [`StoreError::Damaged`].
+    pub async fn game_log(
+        &self,
+        id: TournamentId,
+        group: u64,
+        seating: u32,
+        seat: Seat,
+    ) -> Result<Option<String>, StoreError> {
+        let row = sqlx::query(
+            "SELECT log FROM game_logs WHERE tournament = $1 AND grp = $2 AND seating = $3
+                 AND seat = $4 AND NOT EXISTS (SELECT 1 FROM withheld
+                     WHERE tournament = $1 AND grp = $2 AND seating = $3)",
+        )
+        .bind(id.0)
+        .bind(signed(group)?)
+        .bind(i64::from(seating))
+        .bind(seat.index() as i64)
+        .fetch_optional(&mut self.reader().await?)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let packed: &[u8] = row.try_get("log")?;
+        let log = pack::unpack(packed).map_err(|error| {
+            StoreError::Damaged(format!("a log of game {group}.{seating}: {error}"))
+        })?;
+        Ok(Some(log))
     }
 }
 

@@ -48,6 +48,11 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         include_str!("../migrations/0006_contests.sql"),
     ),
     (7, "fouls", include_str!("../migrations/0007_fouls.sql")),
+    (
+        8,
+        "game_logs",
+        include_str!("../migrations/0008_game_logs.sql"),
+    ),
 ];
 /// The migrator's table. A database with this table is one of ours.
 const VERSIONS: &str = "arena_store_versions";

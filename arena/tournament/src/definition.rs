@@ -176,6 +176,9 @@ pub struct Definition {
     /// Longest time of a run: after it the run stops as if it had been asked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Duration>,
+    /// True if what the bots print is stored with each game.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub logs: bool,
     /// The folder that the bots' commands are run in.
     pub directory: PathBuf,
     /// The settings for Kubernetes, if it is played there.
@@ -402,6 +405,7 @@ impl DefinitionFile {
             readmitted: BTreeMap::new(),
             filler,
             time: time("stop.time", self.stop.time.as_deref())?,
+            logs: false,
             directory: context.directory.to_owned(),
             kubernetes,
         };
@@ -593,6 +597,7 @@ impl Definition {
             readmitted: BTreeMap::new(),
             filler: FILLER.to_owned(),
             time: None,
+            logs: false,
             directory: ".".into(),
             kubernetes: None,
         }

@@ -978,6 +978,7 @@ fn stored(seating: u32, record: &Record) -> FinishedGame {
         attempt: 0,
         record: pack(&record.to_json_lines()),
         withhold: false,
+        logs: Vec::new(),
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
     heartbeat::Heartbeat,
     play::CLOSE_GRACE,
     pool::{Shard, ShardId},
-    process::{BotProcess, Launch, StartError, judged},
+    process::{BotProcess, GameOutput, Launch, ProcessOutput, StartError, judged},
     shortage::Shortage,
     still::Resting,
 };
@@ -75,6 +75,8 @@ struct BotState {
     starting: usize,
     /// Number of games that a process can play at once, as the last one said.
     capacity: u64,
+    /// The output of the last process that did not start.
+    not_started: String,
 }
 
 /// One process of a bot.
@@ -195,6 +197,11 @@ impl Bot {
             return Some(container.containers.walls());
         }
         Some(launch.sandbox.as_ref()?.walls().to_string())
+    }
+
+    /// What its last process printed that did not start.
+    pub(crate) fn output_of_start(&self) -> String {
+        self.state.lock().not_started.clone()
     }
 
     /// Number of processes that it has been started in.
@@ -374,13 +381,18 @@ impl Bot {
             name.push(format!("-{number}.log"));
             log.with_file_name(name)
         });
+        let output = ProcessOutput::default();
+        let starting = launch.start_heard(output.clone());
         // If the game is cancelled, the process is dropped, which kills it.
-        let started = keeper.spawn(launch.start()).await.map_err(|error| {
+        let started = keeper.spawn(starting).await.map_err(|error| {
             let detail = format!("could not be started: {error}");
             NoSlot::Foul(Foul::Unreachable { detail })
         })?;
         let process = started.map_err(|error| match error {
-            StartError::Foul(foul) => NoSlot::Foul(foul),
+            StartError::Foul(foul) => {
+                self.state.lock().not_started = output.text();
+                NoSlot::Foul(foul)
+            }
             StartError::Shortage(shortage) => NoSlot::Shortage(shortage),
         })?;
         let mut state = self.state.lock();
@@ -437,7 +449,10 @@ impl Bot {
                     return Ok(());
                 }
                 Err(NoSlot::Foul(match &instance.process {
-                    Some(process) => process.not_connected(detail),
+                    Some(process) => {
+                        self.state.lock().not_started = process.output();
+                        process.not_connected(detail)
+                    }
                     None => Foul::Unreachable { detail },
                 }))
             }
@@ -567,6 +582,12 @@ impl GameSlot {
     /// ended since, that is no foul in this game.
     pub(crate) const fn was_proven(&self) -> bool {
         self.proven
+    }
+
+    /// Keeps what the process prints while the game goes on; none where the bot runs elsewhere.
+    pub(crate) fn output(&self) -> Option<GameOutput> {
+        let process = self.reserved.instance.process.as_ref();
+        process.map(BotProcess::of_game)
     }
 
     /// No further game is to be played on this process.

@@ -38,8 +38,9 @@ pub use pool::{CutOff, Pool};
 pub use presence::BotPresence;
 pub use probe::{Health, Probe, ProbeReply, ProbeStream};
 pub use process::{
-    BotContainer, BotProcess, BotResource, BotSandbox, LOG_LIMIT, Launch, LeftBehind, MemoryGauge,
-    MemoryOptions, STOP_GRACE, StartError, StopReport, folder_for_a_socket,
+    BotContainer, BotProcess, BotResource, BotSandbox, GAME_LOG_LIMIT, LOG_LIMIT, Launch,
+    LeftBehind, MemoryGauge, MemoryOptions, STOP_GRACE, StartError, StopReport,
+    folder_for_a_socket,
 };
 pub use referee_net::causes;
 pub use rerun::{Reanswer, RerunEnd, rerun};

@@ -15,6 +15,7 @@ use crate::{
     connection::Broken,
     heartbeat::Heartbeat,
     pool::{CutOff, Pool, Shard},
+    process::GameOutput,
     shortage::{Shortage, ShortageWait, lost_too_often},
     stream::{SeatStream, TimedReply},
 };
@@ -23,6 +24,9 @@ use crate::{
 const MOST_ATTEMPTS: u32 = 1000;
 /// Longest time until a bot closes its stream when the game is over.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
+/// Time until the last words of bots have arrived, where those are wanted: most have closed their
+/// streams by then.
+const LAST_WORDS_GRACE: Duration = Duration::from_millis(50);
 
 /// A game and who is to play it.
 #[derive(Clone)]
@@ -75,19 +79,58 @@ impl SeatedGame {
     ///
     /// [`GameError`]. What a bot does wrong is a foul in the record, not an error.
     pub async fn play(self, pool: &Pool) -> Result<Record, GameError> {
-        pool.run(|shard| async move {
-            let mut patience = ShortageWait::default();
-            for _ in 0..MOST_ATTEMPTS {
-                let table = self.take_seats(&shard, &mut patience).await?;
-                match self.attempt(&shard, table).await? {
-                    Ok(record) => return Ok(record),
-                    Err(Lost::Before) => {}
-                    Err(Lost::ByUs(shortage)) => patience.wait(shortage).await?,
-                }
+        let played = pool.run(|shard| async move { self.on(&shard, None).await });
+        played.await?
+    }
+
+    /// Plays it likewise, and gives for each seat what its bot has printed meanwhile: at most
+    /// [`GAME_LOG_LIMIT`](crate::GAME_LOG_LIMIT) bytes, without the middle where it is more. A bot that
+    /// runs elsewhere has none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`play`](Self::play).
+    pub async fn play_with_logs(self, pool: &Pool) -> Result<(Record, Vec<String>), GameError> {
+        let played = pool.run(|shard| async move {
+            let mut outputs = Vec::new();
+            let record = self.on(&shard, Some(&mut outputs)).await?;
+            tokio::time::sleep(LAST_WORDS_GRACE).await;
+            let logs = outputs.iter().map(SeatOutput::text).collect();
+            Ok((record, logs))
+        });
+        played.await?
+    }
+
+    /// Plays it on this thread. `outputs` gets where the output of each seat is.
+    async fn on(
+        &self,
+        shard: &Shard,
+        mut outputs: Option<&mut Vec<SeatOutput>>,
+    ) -> Result<Record, GameError> {
+        let mut patience = ShortageWait::default();
+        for _ in 0..MOST_ATTEMPTS {
+            let table = self.take_seats(shard, &mut patience).await?;
+            if let Some(outputs) = &mut outputs {
+                **outputs = self.outputs(&table);
             }
-            Err(lost_too_often(MOST_ATTEMPTS).into())
-        })
-        .await?
+            match self.attempt(shard, table).await? {
+                Ok(record) => return Ok(record),
+                Err(Lost::Before) => {}
+                Err(Lost::ByUs(shortage)) => patience.wait(shortage).await?,
+            }
+        }
+        Err(lost_too_often(MOST_ATTEMPTS).into())
+    }
+
+    /// The output of each seat, from here on.
+    fn outputs(&self, table: &PerSeat<SeatState>) -> Vec<SeatOutput> {
+        let seats = table.iter().zip(&self.bots);
+        let outputs = seats.map(|((_, state), bot)| match state {
+            SeatState::Playing(slot, _) => slot.output().map_or(SeatOutput::None, SeatOutput::Game),
+            SeatState::Absent(_) => SeatOutput::Start(bot.output_of_start()),
+            SeatState::Out => SeatOutput::None,
+        });
+        outputs.collect()
     }
 
     /// Plays it once, unless a process is lost for a reason that is not the bot's.
@@ -280,6 +323,24 @@ const fn retires(kind: FoulKind) -> bool {
         | FoulKind::Unsolicited
         | FoulKind::Oversized
         | FoulKind::Illegal => false,
+    }
+}
+
+/// The output of a bot in one game.
+enum SeatOutput {
+    Game(GameOutput),
+    /// It did not start, and has printed this.
+    Start(String),
+    None,
+}
+
+impl SeatOutput {
+    fn text(&self) -> String {
+        match self {
+            Self::Game(output) => output.text(),
+            Self::Start(text) => text.clone(),
+            Self::None => String::new(),
+        }
     }
 }
 

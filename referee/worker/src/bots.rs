@@ -79,6 +79,8 @@ impl BotPool {
         if lease.fresh_processes {
             self.use_up(lease)?;
         }
+        // What is printed in other chunks may not be told when this one is.
+        let is_apart = lease.fresh_processes || lease.logs;
         let set = self.context.next_set();
         let mut running: Vec<StartedBot> = Vec::new();
         for (place, bot) in lease.bots.iter().enumerate() {
@@ -86,7 +88,7 @@ impl BotPool {
             let before = &lease.bots[..place];
             running.push(match before.iter().position(|other| is_same(other, bot)) {
                 Some(before) => running[before].clone(),
-                None if lease.fresh_processes && self.context.starts(&bot.entry) => {
+                None if is_apart && self.context.starts(&bot.entry) => {
                     self.start(bot, set).map_err(WorkError::Socket)?
                 }
                 None => self.share(bot, set).map_err(WorkError::Socket)?,

@@ -6,7 +6,7 @@ use std::{io, sync::Arc};
 use referee::{Address, GameError, Live, Pool, SeatedGame};
 use referee_core::Record;
 use referee_games::Fixture;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{BotPool, ChunkBots, DispatchError, Packer, Summary, lease::Lease};
 use referee_bots::archive::{ArchiveHash, CacheError, UnpackedArchive};
@@ -22,6 +22,8 @@ pub struct LeasedGame<'a> {
     pub order: &'a [usize],
     /// Gets its public events while it is played.
     pub watch: Option<mpsc::UnboundedSender<Live>>,
+    /// Gets what the bot of each seat has printed, when it is over.
+    pub logs: Option<oneshot::Sender<Vec<String>>>,
 }
 
 /// Plays the games of chunks.
@@ -152,12 +154,17 @@ impl Games for BotGames {
     }
 
     async fn play(&self, bots: &ChunkBots, game: LeasedGame<'_>) -> Result<Record, GameError> {
-        let game = SeatedGame {
+        let seated = SeatedGame {
             fixture: game.fixture,
             bots: game.order.iter().map(|&place| bots.at(place)).collect(),
             watch: game.watch,
         };
-        game.play(&self.pool).await
+        let Some(told) = game.logs else {
+            return seated.play(&self.pool).await;
+        };
+        let (record, logs) = seated.play_with_logs(&self.pool).await?;
+        let _ = told.send(logs);
+        Ok(record)
     }
 
     async fn pack(&self, record: Record, wants_record: bool) -> Option<PackedResult> {

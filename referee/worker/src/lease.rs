@@ -132,6 +132,8 @@ pub struct Lease {
     pub series: bool,
     /// True if records are wanted.
     pub records: bool,
+    /// True if what its bots print is wanted with each game.
+    pub logs: bool,
     /// True if public moves are to be told while the games go on.
     pub live: bool,
     /// The games.
@@ -177,6 +179,8 @@ pub struct GameReport {
     pub summary: Summary,
     /// The packed record, where it is wanted.
     pub record: Option<Vec<u8>>,
+    /// For each seat what its bot printed, where that is wanted; else none.
+    pub logs: Vec<String>,
 }
 
 /// The reply to a [`GameReport`].

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use referee_core::{GameKind, PerSeat, Record};
 use referee_games::{Fixture, game};
 use tokio::{
-    sync::{Semaphore, mpsc},
+    sync::{Semaphore, mpsc, oneshot},
     time::Instant,
 };
 
@@ -94,6 +94,13 @@ struct ChunkProgress {
     spent: BTreeMap<usize, Duration>,
     /// True if one of the bots is away: no more games are begun.
     is_put_off: bool,
+}
+
+/// A game that was played, by its place in the chunk.
+struct LoggedGame {
+    at: usize,
+    record: Record,
+    logs: Vec<String>,
 }
 
 impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
@@ -237,7 +244,7 @@ impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
     }
 
     /// Plays one game, if it is still wanted.
-    async fn play_one(self: Arc<Self>, at: usize) -> Result<Option<(usize, Record)>, WorkError> {
+    async fn play_one(self: Arc<Self>, at: usize) -> Result<Option<LoggedGame>, WorkError> {
         let assignment = &self.lease.games[at];
         let stop = &self.worker.stop;
         let is_put_off = self.progress.lock().is_put_off;
@@ -249,7 +256,9 @@ impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
         if !dispatch.is_wanted(self.lease.id, assignment.key).await? {
             return Ok(None);
         }
-        let (game, watching) = self.game(assignment);
+        let (mut game, watching) = self.game(assignment);
+        let (logs, mut printed) = self.lease.logs.then(oneshot::channel).unzip();
+        game.logs = logs;
         let playing = self.worker.games.play(&self.bots, game);
         let watching = self.watch(assignment, watching);
         let played = tokio::select! {
@@ -275,7 +284,13 @@ impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
                 }
             }
         }
-        Ok(Some((at, played)))
+        // They are there when the game is over.
+        let logs = printed.as_mut().and_then(|printed| printed.try_recv().ok());
+        Ok(Some(LoggedGame {
+            at,
+            record: played,
+            logs: logs.unwrap_or_default(),
+        }))
     }
 
     /// Tells what everybody may know while the game goes on. Never ends.
@@ -302,9 +317,9 @@ impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
     /// Reports a game, if there was one.
     async fn report(
         self: Arc<Self>,
-        played: Result<Option<(usize, Record)>, WorkError>,
+        played: Result<Option<LoggedGame>, WorkError>,
     ) -> Result<(), WorkError> {
-        let Some((at, record)) = played? else {
+        let Some(LoggedGame { at, record, logs }) = played? else {
             return Ok(());
         };
         let packed = self.worker.games.pack(record, self.lease.records).await;
@@ -314,6 +329,7 @@ impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
             key: self.lease.games[at].key,
             summary,
             record,
+            logs,
         };
         match self.worker.dispatch.report(report).await? {
             ReportReply::Away => self.progress.lock().is_put_off = true,
@@ -352,6 +368,7 @@ impl<D: Dispatch + 'static, G: Games> LeasedChunk<D, G> {
             },
             order,
             watch,
+            logs: None,
         };
         (game, moves)
     }

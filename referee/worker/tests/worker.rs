@@ -191,6 +191,7 @@ fn lease(bots: [&str; 2], start_limit: Duration, games: u32) -> LeaseReply {
         fresh_processes: false,
         series: false,
         records: false,
+        logs: false,
         live: false,
         games: games.collect(),
     }))
@@ -297,6 +298,21 @@ async fn a_record_is_reported_where_the_lease_wants_one() {
     let record = dispatch.heard.lock().reports[0].record.clone();
     let text = referee_core::pack::unpack(&record.unwrap()).unwrap();
     assert!(text.contains("\"game-0\""), "{text}");
+    assert!(dispatch.heard.lock().reports[0].logs.is_empty());
+}
+
+#[tokio::test]
+async fn the_log_of_each_seat_is_reported_where_the_lease_wants_it() {
+    let LeaseReply::Work(mut lease) = of_nobody(2) else {
+        unreachable!("it is work");
+    };
+    lease.logs = true;
+    let dispatch = Arc::new(Replies::new([LeaseReply::Work(lease), LeaseReply::Over]));
+    run(&dispatch, &Stop::default()).await.unwrap();
+    // Bots that run somewhere print nothing here.
+    for report in &dispatch.heard.lock().reports {
+        assert_eq!(report.logs, ["", ""]);
+    }
 }
 
 #[tokio::test]

@@ -88,6 +88,7 @@ async fn first(site: &Site, store: &Store, contest: &Contest, token: &str) -> Ex
             row,
             attempt: 0,
             withhold: false,
+            logs: Vec::new(),
         });
     }
     Example {

@@ -325,6 +325,7 @@ fn reported(lease: &Lease, at: usize) -> GameReport {
         key: assignment.key,
         summary: Summary::of(&record, play_hash),
         record: Some(pack::pack(&text)),
+        logs: Vec::new(),
     }
 }
 

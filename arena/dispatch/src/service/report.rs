@@ -28,6 +28,7 @@ struct ReportedGame<S: Storage> {
     lease: LeaseId,
     key: GameKey,
     record: Vec<u8>,
+    logs: Vec<String>,
     /// Reason why it is not even examined.
     refused: Option<NotHeld>,
     replays: bool,
@@ -100,6 +101,7 @@ async fn take<S: Storage>(
         key: game.key,
         summary,
         record: Some(game.record),
+        logs: game.logs,
     };
     // It looks at the lease once more: examining takes a while.
     let tournaments = &shared.tournaments;
@@ -137,6 +139,7 @@ fn read<S: Storage>(
         lease,
         key,
         record: game.record.into(),
+        logs: game.logs,
         refused,
         replays,
     })

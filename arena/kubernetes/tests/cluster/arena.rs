@@ -231,6 +231,7 @@ impl Arena {
             key,
             summary,
             record: None,
+            logs: Vec::new(),
         };
         let taken = now(dispatcher.take(report, None, Some(worker)));
         let reply = taken.map_err(|error| error.to_string())?;

@@ -210,6 +210,7 @@ impl Forger {
             lease: Some(self.lease()),
             key: Some(self.key()),
             record: vec![self.chance.below(256) as u8; self.chance.below(100) as usize].into(),
+            logs: Vec::new(),
         }
     }
 

@@ -325,5 +325,6 @@ fn game(number: u64, clock: &HostClock) -> FinishedGame {
         attempt: 0,
         record: pack(&format!("the record of {number}\n")),
         withhold: false,
+        logs: Vec::new(),
     }
 }

@@ -15,6 +15,9 @@ use crate::{
     sql::{damaged, number, signed},
 };
 
+/// The beginning of the name of an entry as a bot; its number follows.
+pub const ENTRY_BOT: &str = "entry-";
+
 /// The state of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

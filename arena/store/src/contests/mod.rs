@@ -15,9 +15,9 @@ use serde_json::Value;
 use sqlx::{Row as _, any::AnyRow};
 
 pub use challenges::Challenge;
-pub use entries::{DetailsOf, Entry, EntryState, NewEntry, Place};
+pub use entries::{DetailsOf, ENTRY_BOT, Entry, EntryState, NewEntry, Place};
 pub use people::{Contestant, NewPerson, Person, PersonNumber, Role};
-pub use runs::{ContestRun, ContestRunKind, NewContestRun};
+pub use runs::{ContestRun, ContestRunKind, LOGGED_ROUNDS, NewContestRun};
 
 use crate::{
     Store, StoreError,

@@ -7,7 +7,7 @@ use sqlx::{
     query::Query,
 };
 
-use super::{By, ContestId, missing};
+use super::{By, ContestId, ENTRY_BOT, missing};
 use crate::{
     Store, StoreError, archives,
     bots::check_name,
@@ -330,6 +330,7 @@ impl Store {
             .execute(&mut *change)
             .await?;
         remove_bots(&mut change, id, number_of).await?;
+        remove_logs(&mut change, id, number_of).await?;
         if let Some(contestant) = row.try_get::<Option<i64>, _>("contestant")? {
             sqlx::query(
                 "UPDATE contestants SET pseudonym = $3, team = NULL
@@ -520,6 +521,28 @@ async fn remove_bots(
     for row in rows {
         archives::delete(change, row.try_get(0)?).await?;
     }
+    Ok(())
+}
+
+/// Removes what the bots of a person's entries have printed in games.
+async fn remove_logs(
+    change: &mut Transaction,
+    id: ContestId,
+    person: i64,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "DELETE FROM game_logs WHERE (tournament, entrant) IN
+             (SELECT entrants.tournament, entrants.number FROM contest_runs
+              JOIN entrants ON entrants.tournament = contest_runs.tournament
+              JOIN entries ON entries.contest = contest_runs.contest
+                  AND entrants.name = $1 || CAST(entries.number AS TEXT)
+              WHERE contest_runs.contest = $2 AND entries.person = $3)",
+    )
+    .bind(ENTRY_BOT)
+    .bind(id.0)
+    .bind(person)
+    .execute(&mut **change)
+    .await?;
     Ok(())
 }
 

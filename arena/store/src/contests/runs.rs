@@ -7,9 +7,13 @@ use sqlx::{Row as _, any::AnyRow};
 use super::ContestId;
 use crate::{
     NewTournament, Store, StoreError, TournamentId, TournamentState,
+    session::Transaction,
     sql::{damaged, number, signed},
     tournament,
 };
+
+/// Of so many rounds of a league the logs of its games are kept: a ladder has thousands.
+pub const LOGGED_ROUNDS: u32 = 20;
 
 /// What a tournament is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -99,6 +103,9 @@ impl Store {
             return Ok(None);
         }
         let tournament = self.insert_run(&mut change, id, None, run).await?;
+        if run.kind == ContestRunKind::League {
+            remove_logs(&mut change, id, run.part.saturating_sub(LOGGED_ROUNDS)).await?;
+        }
         self.play_challenges(&mut change, id, run.part, challenges)
             .await?;
         change.commit().await?;
@@ -143,6 +150,57 @@ impl Store {
         );
         let before = before_unix_ms.unwrap_or(i64::MAX);
         self.runs(&filter, id, before).await
+    }
+
+    /// The last rounds of the league and the final in which this bot has played and that are counted, the
+    /// newest first, at most so many; only those that began before this moment.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn meetings_of_bot(
+        &self,
+        id: ContestId,
+        bot: &str,
+        before_unix_ms: Option<i64>,
+        most: u32,
+    ) -> Result<Vec<ContestRun>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT contest_runs.tournament, kind, entry, part, tournaments.name, state, created_ms,
+                 result
+             FROM contest_runs JOIN tournaments ON id = contest_runs.tournament
+             JOIN entrants ON entrants.tournament = contest_runs.tournament
+             WHERE contest = $1 AND entry IS NULL AND result IS NOT NULL
+                 AND entrants.name = $2 AND created_ms < $3
+             ORDER BY contest_runs.tournament DESC LIMIT $4",
+        )
+        .bind(id.0)
+        .bind(bot)
+        .bind(before_unix_ms.unwrap_or(i64::MAX))
+        .bind(i64::from(most))
+        .fetch_all(&mut self.reader().await?)
+        .await?;
+        rows.iter().map(run).collect()
+    }
+
+    /// A round of the league or a final of a contest, if it is counted.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn meeting(
+        &self,
+        id: ContestId,
+        kind: ContestRunKind,
+        part: u32,
+    ) -> Result<Option<ContestRun>, StoreError> {
+        let filter = format!(
+            "WHERE contest = $1 AND part = $2 AND entry IS NULL AND kind = '{}'
+                 AND result IS NOT NULL",
+            kind.word()
+        );
+        let runs = self.runs(&filter, id, part.into()).await?;
+        Ok(runs.into_iter().next())
     }
 
     /// The tournaments of an entry, with those of exams that were judged before.
@@ -195,6 +253,24 @@ impl Store {
             .await?;
         rows.iter().map(run).collect()
     }
+}
+
+/// Removes what bots have printed in a round of the league, if there is one.
+async fn remove_logs(
+    change: &mut Transaction,
+    id: ContestId,
+    round: u32,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "DELETE FROM game_logs WHERE tournament IN
+             (SELECT tournament FROM contest_runs WHERE contest = $1 AND kind = 'league'
+                  AND part = $2)",
+    )
+    .bind(id.0)
+    .bind(i64::from(round))
+    .execute(&mut **change)
+    .await?;
+    Ok(())
 }
 
 fn run(row: &AnyRow) -> Result<ContestRun, StoreError> {

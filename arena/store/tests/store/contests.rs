@@ -1,13 +1,14 @@
 //! Contests: no entry is lost, judged twice or charged twice, and nobody sees what is not told.
 
 use arena_store::{
-    By, Contest, ContestRunKind, Entry, EntryState, NewArchive, NewContest, NewContestRun,
-    NewEntry, NewPerson, Place, Role, Store, StoreError, Wish,
+    By, Contest, ContestRunKind, Entry, EntryState, FinishedGame, LOGGED_ROUNDS, NewArchive,
+    NewContest, NewContestRun, NewEntrant, NewEntry, NewPerson, Place, Role, Store, StoreError,
+    TournamentState, Wish,
 };
-use referee_core::Root;
+use referee_core::{Root, Seat};
 use serde_json::json;
 
-use crate::vocabulary::{Home, new_tournament, on_both};
+use crate::vocabulary::{Home, game, new_tournament, on_both};
 
 on_both!(
     two_at_once_take_one_place,
@@ -18,6 +19,7 @@ on_both!(
     those_of_a_team_are_one_contestant,
     a_new_token_ends_what_the_old_one_began,
     a_person_is_forgotten_and_the_results_stay,
+    logs_go_with_the_person_and_when_there_are_newer_rounds,
 );
 
 const BY: By<'_> = By {
@@ -449,4 +451,81 @@ async fn a_person_is_forgotten_and_the_results_stay(home: &Home) {
     assert_eq!(store.begin_trials(id, &[1], 8, BY).await.unwrap(), 0);
     assert_eq!(store.entry(id, 1).await.unwrap().score, Some(70));
     assert!(store.forget_person(id, 8, BY).await.is_err());
+}
+
+async fn logs_go_with_the_person_and_when_there_are_newer_rounds(home: &Home) {
+    let store = home.open().await;
+    let contest = of_ann(&store).await;
+    let id = contest.id;
+    let bo = store.add_people(id, &[person("Bo", None)], BY).await;
+    assert_eq!(bo.unwrap(), [2]);
+    hand_in(&store, &contest, 1).await.unwrap();
+    let entrants = ["entry-1", "entry-2"].map(|name| NewEntrant::new(name, "packed:0"));
+    let mut rounds = Vec::new();
+    for number in 1..=LOGGED_ROUNDS {
+        let mut round = run(&format!("league.{number}"), number, ContestRunKind::League);
+        round.tournament.entrants = entrants.to_vec();
+        let begun = store.begin_contest_run(id, &round, &[]).await.unwrap();
+        rounds.push(begun.unwrap());
+    }
+    let logs = |seat: &str| ["", "x"].map(|more| format!("{seat}{more}\n")).to_vec();
+    for round in [rounds[0], rounds[1]] {
+        let games = [game(0, 0), game(0, 1)].map(|game| FinishedGame {
+            logs: logs(&game.row.seating.to_string()),
+            ..game
+        });
+        store.report(round, games.to_vec()).await.unwrap();
+        // Of reports of a game the first one counts.
+        let again = FinishedGame {
+            logs: logs("again"),
+            ..game(0, 0)
+        };
+        store.report(round, vec![again]).await.unwrap();
+    }
+    let log = async |round, seating, seat| {
+        let log = store.game_log(round, 0, seating, Seat::new(seat)).await;
+        log.unwrap().unwrap_or_default()
+    };
+    assert_eq!(log(rounds[0], 0, 0).await, "0\n");
+    assert_eq!(log(rounds[0], 1, 1).await, "1x\n");
+    assert_eq!(log(rounds[0], 2, 0).await, "");
+    // Only what is counted is listed, the newest first.
+    let listed = async |bot, before, most| {
+        let listed = store.meetings_of_bot(id, bot, before, most).await.unwrap();
+        let parts = listed.iter().map(|run| run.part);
+        parts.collect::<Vec<u32>>()
+    };
+    assert_eq!(listed("entry-1", None, 9).await, [0_u32; 0]);
+    for round in &rounds[..3] {
+        store
+            .set_state(*round, TournamentState::Over, 1)
+            .await
+            .unwrap();
+        store.set_run_result(*round, &json!({})).await.unwrap();
+    }
+    assert_eq!(listed("entry-1", None, 9).await, [3, 2, 1]);
+    assert_eq!(listed("entry-2", None, 2).await, [3, 2]);
+    assert_eq!(listed("entry-3", None, 9).await, [0_u32; 0]);
+    assert_eq!(listed("entry-1", Some(0), 9).await, [0_u32; 0]);
+    let found = store.meeting(id, ContestRunKind::League, 2).await.unwrap();
+    assert_eq!(found.unwrap().tournament, rounds[1]);
+    for (kind, part) in [(ContestRunKind::League, 4), (ContestRunKind::Final, 1)] {
+        assert_eq!(store.meeting(id, kind, part).await.unwrap(), None);
+    }
+    // One more round: the logs of the first go.
+    let number = LOGGED_ROUNDS + 1;
+    let mut next = run(&format!("league.{number}"), number, ContestRunKind::League);
+    next.tournament.entrants = entrants.to_vec();
+    store.begin_contest_run(id, &next, &[]).await.unwrap();
+    assert_eq!(log(rounds[0], 0, 0).await, "");
+    assert_eq!(log(rounds[1], 0, 0).await, "0\n");
+    // Those of Ann's entry go, and nobody else's.
+    store.forget_person(id, 1, BY).await.unwrap();
+    for (seating, seat, left) in [(0, 0, ""), (0, 1, "0x\n"), (1, 0, "1\n"), (1, 1, "")] {
+        assert_eq!(
+            log(rounds[1], seating, seat).await,
+            left,
+            "{seating} {seat}"
+        );
+    }
 }

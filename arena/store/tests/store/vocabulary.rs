@@ -182,6 +182,7 @@ pub(crate) fn game(group: u64, seating: u32) -> FinishedGame {
         attempt: 0,
         record: pack(&format!("the record of {group}.{seating}\n")),
         withhold: false,
+        logs: Vec::new(),
     }
 }
 

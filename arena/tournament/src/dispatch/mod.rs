@@ -494,6 +494,7 @@ impl<R: Results> Dispatcher<R> {
             fresh_processes: plan.kind.has_secrets() || plan.series,
             series: plan.series,
             records: self.results.keeps_records(),
+            logs: plan.definition.logs,
             // Not even of the last seating: it is played again where the referee was late or
             // the worker is lost.
             live: self.is_heard(&request.can) && !plan.kind.has_secrets(),
@@ -624,6 +625,7 @@ impl<R: Results> Dispatcher<R> {
             key: game,
             summary,
             record,
+            logs,
         } = report;
         if let Err(why) = self.check_game(session, lease, game) {
             tracing::info!(worker, ?lease, ?game, %why, "a game is not taken");
@@ -653,6 +655,10 @@ impl<R: Results> Dispatcher<R> {
                 }
             },
             withhold: self.plan.kind.has_secrets() && self.plan.games_in_group() > 1,
+            logs: match self.plan.definition.logs {
+                true => logs,
+                false => Vec::new(),
+            },
         };
         let StoredReport { reported, scored } = self.results.report(&game_id, finished).await?;
         tracing::debug!(game = game_id, ?reported, "a game is stored");

@@ -1040,6 +1040,7 @@ async fn reported_as(
         key: game(text),
         summary,
         record: None,
+        logs: Vec::new(),
     };
     dispatcher.report(report).await.unwrap()
 }
@@ -1054,6 +1055,7 @@ async fn a_report_without_the_record_that_was_asked_for_is_refused() {
         key: game("0.0"),
         summary: draw(),
         record: None,
+        logs: Vec::new(),
     };
     let error = dispatcher.report(report).await.unwrap_err();
     assert!(error.to_string().contains("lacks the record"), "{error}");
@@ -1170,6 +1172,7 @@ async fn nothing_is_taken_under_a_lease_that_the_session_does_not_have() {
             key: game("0.0"),
             summary: draw(),
             record: None,
+            logs: Vec::new(),
         };
         let taken = dispatcher.take(report, Some(forger), Some("forger"));
         assert_eq!(taken.await.unwrap(), reply, "{lease:?}");
@@ -1198,6 +1201,7 @@ async fn nothing_is_taken_under_a_lease_that_the_session_does_not_have() {
         key: game("0.0"),
         summary: draw(),
         record: None,
+        logs: Vec::new(),
     };
     let taken = dispatcher.take(report, Some(honest), Some("honest"));
     assert_eq!(taken.await.unwrap(), Accepted);

@@ -130,6 +130,7 @@ impl Results for MemoryResults {
             record,
             // These results are read when no more games are played.
             withhold: _,
+            logs: _,
         } = game;
         let ready = {
             let mut kept = self.0.kept.lock();

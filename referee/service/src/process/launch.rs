@@ -23,7 +23,7 @@ use super::{
     child::{Around, Child, ProcessEnd},
     cleanup::OwnFolder,
     group::ProcessGroup,
-    logs::{LastLines, OutputReaders},
+    logs::{OutputReaders, ProcessOutput},
     memory::{MemoryOptions, MemoryWatch, variables},
     socket::{SOCKET, folder_for_a_socket},
     watch::{BotProcess, Ids, Resources, STOP_GRACE},
@@ -122,6 +122,11 @@ impl Launch {
     ///
     /// [`StartError`].
     pub async fn start(self) -> Result<BotProcess, StartError> {
+        self.start_heard(ProcessOutput::default()).await
+    }
+
+    /// The same, where `kept` gets what it prints.
+    pub(crate) async fn start_heard(self, kept: ProcessOutput) -> Result<BotProcess, StartError> {
         let sockets = folder_for_a_socket()
             .map(OwnFolder::new)
             .map_err(|error| failed("make a folder for a socket", "no folder for it", error))?;
@@ -130,9 +135,7 @@ impl Launch {
         let id = child.process().id().expect("nobody has waited for it yet");
         let supervisor = self.supervisor.clone();
         let group = ProcessGroup::new(id, sockets.path(), supervisor, child.leader());
-        let last_lines = LastLines::default();
-        let (output, said) =
-            OutputReaders::of(child.process(), self.log.clone(), last_lines.clone());
+        let (output, said) = OutputReaders::of(child.process(), self.log.clone(), kept.clone());
         let mut resources = Resources {
             still: None,
             child,
@@ -165,7 +168,7 @@ impl Launch {
                     first,
                     is_container: self.container.is_some(),
                 };
-                Ok(BotProcess::new(ids, address, last_lines, resources, memory))
+                Ok(BotProcess::new(ids, address, kept, resources, memory))
             }
             Err(why) => {
                 resources.kill().await;
@@ -179,7 +182,7 @@ impl Launch {
                     (NotListening::Because(what), None) => match Shortage::now("start a bot") {
                         Some(shortage) => shortage.into(),
                         None => StartError::Foul(Foul::NoStart {
-                            detail: Foul::evidence(last_lines.after(&what)),
+                            detail: Foul::evidence(kept.after(&what)),
                         }),
                     },
                 })

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     io::{self, Write as _},
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
@@ -20,6 +20,8 @@ use tokio::{
 
 /// Most bytes of a bot's output that are kept in its log file.
 pub const LOG_LIMIT: usize = 1024 * 1024;
+/// Most bytes of a bot's output in one game that are kept with the game.
+pub const GAME_LOG_LIMIT: usize = 16 * 1024;
 /// Number of its last lines that are shown, and of those that evidence is chosen from: a trace of
 /// an error is longer. Most characters of one.
 const LAST_LINES: usize = 5;
@@ -28,35 +30,134 @@ const LINE_LIMIT: usize = 400;
 /// Longest time until the rest of its output arrives when it has ended.
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 
-/// The last lines that a bot printed.
+/// The output of a bot's process that is kept in memory: its last lines, and what it prints while
+/// games go on whose logs are wanted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LastLines(Arc<Mutex<VecDeque<String>>>);
+pub(crate) struct ProcessOutput(Arc<Mutex<KeptOutput>>);
 
-impl LastLines {
+#[derive(Debug, Default)]
+struct KeptOutput {
+    last_lines: VecDeque<String>,
+    /// What no game has: of the start, and from between games.
+    between: Excerpt,
+    games: Vec<Weak<Mutex<Excerpt>>>,
+}
+
+/// What a process prints while one game goes on, with what it has printed before that belongs to no
+/// other game. Several games that it plays at once have the same.
+#[derive(Debug)]
+pub(crate) struct GameOutput(Arc<Mutex<Excerpt>>);
+
+impl ProcessOutput {
+    /// Takes a line, with its end.
     fn push(&self, line: &str) {
-        let mut lines = self.0.lock();
-        if lines.len() == KEPT_LINES {
-            lines.pop_front();
+        let mut kept = self.0.lock();
+        let KeptOutput {
+            last_lines,
+            between,
+            games,
+        } = &mut *kept;
+        let mut is_taken = false;
+        games.retain(|game| {
+            let game = game.upgrade();
+            if let Some(game) = &game {
+                game.lock().push(line);
+                is_taken = true;
+            }
+            game.is_some()
+        });
+        if !is_taken {
+            between.push(line);
+        }
+        let line = line.trim_end();
+        if line.is_empty() {
+            return;
+        }
+        if last_lines.len() == KEPT_LINES {
+            last_lines.pop_front();
         }
         let line: String = line.chars().take(LINE_LIMIT).collect();
-        lines.push_back(printable(&line));
+        last_lines.push_back(printable(&line));
+    }
+
+    /// Keeps what is printed for a game, until the result is dropped.
+    pub(super) fn of_game(&self) -> GameOutput {
+        let mut kept = self.0.lock();
+        let before = std::mem::take(&mut kept.between);
+        let game = Arc::new(Mutex::new(before));
+        kept.games.push(Arc::downgrade(&game));
+        GameOutput(game)
+    }
+
+    /// What it has printed that belongs to no game.
+    pub(crate) fn text(&self) -> String {
+        self.0.lock().between.text()
     }
 
     pub(super) fn all(&self) -> Vec<String> {
-        let lines = self.0.lock();
+        let lines = &self.0.lock().last_lines;
         let first = lines.len().saturating_sub(LAST_LINES);
         lines.iter().skip(first).cloned().collect()
     }
 
     pub(super) fn after(&self, what: &str) -> String {
-        with_last_words(what, self.0.lock().make_contiguous())
+        with_last_words(what, self.0.lock().last_lines.make_contiguous())
     }
 }
 
-/// Takes what a bot prints: into a file up to a limit, and the last lines as evidence.
+impl GameOutput {
+    pub(crate) fn text(&self) -> String {
+        self.0.lock().text()
+    }
+}
+
+/// Text of which the middle is left out where it is too long.
+#[derive(Debug, Default)]
+struct Excerpt {
+    begins: String,
+    ends: VecDeque<String>,
+    /// Bytes in `ends`.
+    bytes: usize,
+    /// Bytes that are left out between them.
+    left_out: u64,
+}
+
+impl Excerpt {
+    /// Most bytes of the beginning, and of the end.
+    const HALF: usize = GAME_LOG_LIMIT / 2;
+
+    fn push(&mut self, line: &str) {
+        if self.ends.is_empty() && self.begins.len() + line.len() <= Self::HALF {
+            self.begins += line;
+            return;
+        }
+        let skipped = line.len().saturating_sub(Self::HALF);
+        let line = &line[line.ceil_char_boundary(skipped)..];
+        self.left_out += skipped as u64;
+        self.bytes += line.len();
+        self.ends.push_back(line.to_owned());
+        while self.bytes > Self::HALF
+            && let Some(first) = self.ends.pop_front()
+        {
+            self.bytes -= first.len();
+            self.left_out += first.len() as u64;
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.begins.clone();
+        if self.left_out > 0 {
+            text += &format!("[{} bytes are left out here]\n", self.left_out);
+        }
+        text.extend(self.ends.iter().map(String::as_str));
+        text
+    }
+}
+
+/// Takes what a bot prints: into a file up to a limit, and into memory as evidence.
 #[derive(Clone)]
 struct Log {
-    last_lines: LastLines,
+    output: ProcessOutput,
     file: Arc<Mutex<LogFile>>,
 }
 
@@ -91,10 +192,10 @@ impl LogFile {
 }
 
 impl Log {
-    fn new(path: Option<PathBuf>, last_lines: LastLines) -> Self {
+    fn new(path: Option<PathBuf>, output: ProcessOutput) -> Self {
         let file = path.map_or(LogFile::Closed, LogFile::Unwritten);
         Self {
-            last_lines,
+            output,
             file: Arc::new(Mutex::new(file)),
         }
     }
@@ -114,10 +215,7 @@ impl Log {
             LogFile::Closed
         });
         drop(slot);
-        let text = text.trim_end();
-        if !text.is_empty() {
-            self.last_lines.push(text);
-        }
+        self.output.push(&text);
     }
 }
 
@@ -129,9 +227,9 @@ impl OutputReaders {
     pub(super) fn of(
         child: &mut Child,
         log: Option<PathBuf>,
-        last_lines: LastLines,
+        output: ProcessOutput,
     ) -> (Self, oneshot::Receiver<String>) {
-        let log = Log::new(log, last_lines);
+        let log = Log::new(log, output);
         let (said, listening) = oneshot::channel();
         let stdout = child.stdout.take().expect("its standard output is a pipe");
         let stderr = child.stderr.take().expect("its standard error is a pipe");
@@ -191,8 +289,8 @@ mod tests {
     async fn a_log_file_has_nothing_that_a_terminal_obeys() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bot.log");
-        let last_lines = LastLines::default();
-        let log = Log::new(Some(path.clone()), last_lines.clone());
+        let output = ProcessOutput::default();
+        let log = Log::new(Some(path.clone()), output.clone());
         let said = b"\x1b[2J\x1b]0;title\x07red\r\n\xff\xc2\x9b31m\rover\n\xe2\x80\xaelast";
         read_output(&said[..], log, None).await.unwrap();
         let expected = [
@@ -202,19 +300,51 @@ mod tests {
         ];
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, expected.join("\n"));
-        assert_eq!(last_lines.all(), expected);
+        assert_eq!(output.all(), expected);
     }
 
     #[tokio::test]
     async fn a_log_file_ends_at_its_limit_with_a_whole_character() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bot.log");
-        let log = Log::new(Some(path.clone()), LastLines::default());
+        let log = Log::new(Some(path.clone()), ProcessOutput::default());
         let said = format!("a{}", "é".repeat(LOG_LIMIT));
         read_output(said.as_bytes(), log, None).await.unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("aé"), "it is text");
         assert!(text.ends_with("the bot has printed too much]\n"));
         assert!(text.len() < LOG_LIMIT + 100);
+    }
+
+    #[test]
+    fn each_game_has_what_was_printed_meanwhile_without_the_middle() {
+        let output = ProcessOutput::default();
+        output.push("starts\n");
+        assert_eq!(output.text(), "starts\n");
+        let first = output.of_game();
+        output.push("one\n");
+        let second = output.of_game();
+        output.push("both\n");
+        drop(output.of_game());
+        assert_eq!(first.text(), "starts\none\nboth\n");
+        assert_eq!(second.text(), "both\n");
+        drop((first, second));
+        output.push("between\n");
+        let third = output.of_game();
+        let line = format!("{}\n", "é".repeat(600));
+        for _ in 0..100 {
+            output.push(&line);
+        }
+        output.push("last\n");
+        let text = third.text();
+        assert!(
+            text.starts_with("between\néé") && text.ends_with("é\nlast\n"),
+            "{text}"
+        );
+        assert!(text.contains("bytes are left out here]\n"), "{text}");
+        assert!(text.len() < GAME_LOG_LIMIT + 100, "{}", text.len());
+        output.push(&"é".repeat(GAME_LOG_LIMIT));
+        assert!(third.text().len() < GAME_LOG_LIMIT + 100);
+        assert_eq!(output.text(), "");
     }
 }

@@ -18,7 +18,7 @@ use super::{
     child::{Child, Leader, ProcessEnd},
     cleanup::OwnFolder,
     group::{LEAVE_GRACE, LeftBehind, ProcessGroup},
-    logs::{LastLines, OutputReaders},
+    logs::{GameOutput, OutputReaders, ProcessOutput},
     memory::{MemoryEnd, MemoryWall, MemoryWatch},
 };
 use crate::{
@@ -42,7 +42,7 @@ pub struct BotProcess {
     ids: Ids,
     address: Address,
     end: watch::Receiver<Option<ProcessEnd>>,
-    last_lines: LastLines,
+    output: ProcessOutput,
     stop: CancellationToken,
     stop_requests: mpsc::Sender<StopRequest>,
     still: Option<Arc<Still>>,
@@ -92,7 +92,7 @@ impl BotProcess {
     pub(super) fn new(
         ids: Ids,
         address: Address,
-        last_lines: LastLines,
+        output: ProcessOutput,
         resources: Resources,
         memory: Option<MemoryWatch>,
     ) -> Self {
@@ -106,7 +106,7 @@ impl BotProcess {
             ids,
             address,
             end,
-            last_lines,
+            output,
             stop,
             stop_requests,
             still,
@@ -141,7 +141,17 @@ impl BotProcess {
     /// The last lines that it has printed.
     #[must_use]
     pub fn last_output(&self) -> Vec<String> {
-        self.last_lines.all()
+        self.output.all()
+    }
+
+    /// What it has printed that belongs to no game.
+    pub(crate) fn output(&self) -> String {
+        self.output.text()
+    }
+
+    /// Keeps what it prints while a game goes on.
+    pub(crate) fn of_game(&self) -> GameOutput {
+        self.output.of_game()
     }
 
     /// True if it has ended.
@@ -206,7 +216,7 @@ impl BotProcess {
         Ok(self
             .exceeded(kills_before)
             .unwrap_or_else(|| Foul::Crashed {
-                detail: Foul::evidence(self.last_lines.after(&how)),
+                detail: Foul::evidence(self.output.after(&how)),
             }))
     }
 

@@ -6,6 +6,7 @@ use arena_proto::arena::v1::{
     self as proto, attend_reply::Message as Down, attend_request::Message as Up,
     lease_reply::Reply, live_update::Event,
 };
+use referee::GAME_LOG_LIMIT;
 use referee_core::JsonBounds;
 
 use super::wire::BadMessage;
@@ -26,6 +27,8 @@ pub const LEASED_GAMES: usize = 100_000;
 pub const REPORTED_GAMES: usize = 1024;
 /// A packed record, in bytes; a usual one has less than a hundredth of it.
 pub const RECORD: usize = 8 * 1024 * 1024;
+/// What a bot printed in a game, in bytes, with the words for what is left out.
+pub const LOG: usize = GAME_LOG_LIMIT + 1024;
 /// The bots of a game.
 pub const SEATS: usize = 255;
 /// The SPEC of a bot, in bytes.
@@ -134,8 +137,12 @@ impl Within for proto::ReportRequest {
     fn within(&self) -> Result<(), BadMessage> {
         at_most("session", self.session.len(), SESSION)?;
         at_most("games", self.games.len(), REPORTED_GAMES)?;
-        let mut records = self.games.iter().map(|game| game.record.len());
-        records.try_for_each(|record| at_most("games.record", record, RECORD))
+        self.games.iter().try_for_each(|game| {
+            at_most("games.record", game.record.len(), RECORD)?;
+            at_most("games.logs", game.logs.len(), SEATS)?;
+            let mut logs = game.logs.iter();
+            logs.try_for_each(|log| at_most("games.logs", log.len(), LOG))
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::lease::ReportReply;
 
 /// The most games of a request.
 const MOST_GAMES: usize = 256;
-/// A request is sent when its records have so many bytes.
+/// A request is sent when its records and logs have so many bytes.
 const ENOUGH_BYTES: usize = 2 * 1024 * 1024;
 
 /// Sends reports until the arena refuses this worker.
@@ -30,7 +30,11 @@ pub(super) async fn report(
 }
 
 fn batch(first: Unsent, unsent: &mut mpsc::Receiver<Unsent>) -> Vec<Unsent> {
-    let size = |unsent: &Unsent| unsent.report.record.as_ref().map_or(0, Vec::len);
+    let size = |unsent: &Unsent| {
+        let report = &unsent.report;
+        let logs: usize = report.logs.iter().map(String::len).sum();
+        report.record.as_ref().map_or(0, Vec::len) + logs
+    };
     let mut bytes = size(&first);
     let mut batch = vec![first];
     while batch.len() < MOST_GAMES && bytes < ENOUGH_BYTES {
@@ -49,6 +53,7 @@ async fn send(shared: &RemoteShared, batch: Vec<Unsent>) -> Result<(), WorkerRef
                 lease: Some(wire::from_lease_id(report.lease)),
                 key: Some(wire::from_key(report.key)),
                 record: report.record.unwrap_or_default().into(),
+                logs: report.logs,
             };
             (game, answer)
         })

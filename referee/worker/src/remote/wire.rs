@@ -222,6 +222,7 @@ pub fn from_lease(lease: &Lease) -> proto::Lease {
         series: lease.series,
         live: lease.live,
         games: lease.games.iter().map(from_assignment).collect(),
+        logs: lease.logs,
     }
 }
 
@@ -289,6 +290,7 @@ pub fn lease(lease: proto::Lease, schemes: &Schemes) -> Result<Lease, BadMessage
         fresh_processes: lease.fresh_processes,
         series: lease.series,
         records: true,
+        logs: lease.logs,
         live: lease.live,
         games: games
             .map(|game| assignment(game, seats))
