@@ -19,6 +19,9 @@ pub enum ReviewError {
     /// A folder for a bot's socket can't be made.
     #[error("could not make a folder among the temporary files (TMPDIR)")]
     Socket(#[source] io::Error),
+    /// The moves of one seat were to be judged by hands that it did not know.
+    #[error("what one seat knew is judged by a bot with estimates alone")]
+    OpenHands,
     /// The bot could not be asked, which is not its fault.
     #[error("could not ask the bot")]
     Play(#[from] GameError),

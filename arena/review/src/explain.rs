@@ -1,8 +1,8 @@
 //! The move that turned a game: each position of it is played on from, and the expected
 //! scores are compared.
 
-use arena_events::replay::ExpectedScore;
-use referee_core::{Dice, FoulKind, GameKind, Record, Root, Seat};
+use arena_events::replay::{BetterMove, ExpectedScore, ExplainedEvent};
+use referee_core::{Dice, FoulKind, GameKind, PerSeat, Record, Root, Seat};
 use referee_games::game;
 
 use crate::{
@@ -27,6 +27,8 @@ const CLOSER: u32 = 4;
 pub struct ExplainOptions<'a> {
     /// The judge of the moves.
     pub by: ExplainBy<'a>,
+    /// The seat whose moves alone are judged, by what it knew; none for all.
+    pub seat: Option<Seat>,
     /// Decides all chance: the same root finds the same.
     pub root: &'a Root,
     /// Number of threads that are used. It changes nothing in the result.
@@ -64,7 +66,8 @@ pub struct Explanation {
 /// A move and what it was worth. Scores are shares of the points: 1 is the first place alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExplainedMove {
-    /// Which move of the game, from 1.
+    /// Which move of the game, from 1. Of one seat's in a game with hidden hands it is which of its
+    /// moves: how often others were asked between them may tell of their hands.
     pub number: usize,
     /// The seat that moved.
     pub seat: Seat,
@@ -79,6 +82,22 @@ pub struct ExplainedMove {
 }
 
 impl ExplainedMove {
+    /// The move as programs are told of it.
+    #[must_use]
+    pub fn event(&self, player: &str) -> ExplainedEvent {
+        ExplainedEvent {
+            number: self.number as u64,
+            seat: self.seat.index() as u8,
+            player: player.to_owned(),
+            notation: self.notation.clone(),
+            expects: self.expects,
+            better: self.better.as_ref().map(|(notation, expects)| BetterMove {
+                notation: notation.clone(),
+                expects: *expects,
+            }),
+        }
+    }
+
     /// The score that its seat loses by it, compared with the better move; at least 0.
     #[must_use]
     pub fn loss(&self) -> f64 {
@@ -115,10 +134,22 @@ pub fn is_sure(loss: f64, error: f64) -> bool {
 /// # Errors
 ///
 /// [`ReviewError::Mismatch`] where the record does not replay, [`ReviewError::Bot`] where the
-/// bot fails, or has no estimates.
+/// bot fails, or has no estimates; [`ReviewError::OpenHands`] where one seat's moves are to be judged by
+/// hands that it did not know.
 pub fn explain(record: &Record, options: &ExplainOptions<'_>) -> Result<Explanation, ReviewError> {
-    let plies = plies(record)?;
+    let mut plies = plies(record)?;
     let kind = game(&record.header.game).expect("it has just been replayed");
+    if let Some(seat) = options.seat {
+        plies.retain(|ply| ply.seat == seat);
+        if kind.has_secrets() {
+            if !matches!(options.by, ExplainBy::Estimates(_)) {
+                return Err(ReviewError::OpenHands);
+            }
+            for (number, ply) in (1..).zip(&mut plies) {
+                ply.number = number;
+            }
+        }
+    }
     let explainer = Explainer {
         by: options.by,
         kind,
@@ -271,6 +302,15 @@ fn by_estimates(bot: &Playouts<'_>, ply: &Ply) -> Result<ExplainedMove, ReviewEr
     Ok(explained(ply, sure(expects), better))
 }
 
+impl Explanation {
+    /// Each move as programs are told of it. `players` are the names by seat.
+    #[must_use]
+    pub fn events(&self, players: &PerSeat<String>) -> Vec<ExplainedEvent> {
+        let moves = self.moves.iter();
+        moves.map(|one| one.event(&players[one.seat])).collect()
+    }
+}
+
 fn explained(
     ply: &Ply,
     expects: ExpectedScore,
@@ -283,5 +323,35 @@ fn explained(
         foul: ply.foul,
         expects,
         better,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::tests::played;
+
+    #[test]
+    fn the_moves_of_one_seat_are_judged_without_hands_that_it_did_not_know() {
+        let root: Root = "one seat".parse().unwrap();
+        let options = ExplainOptions {
+            by: ExplainBy::Search { playouts: 4 },
+            seat: Some(Seat::new(1)),
+            root: &root,
+            threads: 1,
+        };
+        let record = played(game("connect_four").unwrap());
+        let explanation = explain(&record, &options).unwrap();
+        let mut number = 0;
+        for one in &explanation.moves {
+            number += 2;
+            assert_eq!((one.seat, one.number), (Seat::new(1), number));
+        }
+        let told = explanation.events(&record.header.players);
+        assert!(!told.is_empty() && told.iter().all(|one| one.player == "p1"));
+        for name in ["mahjong", "big_two"] {
+            let refused = explain(&played(game(name).unwrap()), &options);
+            assert!(matches!(refused, Err(ReviewError::OpenHands)), "{name}");
+        }
     }
 }

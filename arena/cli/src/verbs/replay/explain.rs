@@ -2,7 +2,7 @@
 
 use arena_events::{
     Event,
-    replay::{BetterMove, ExpectedScore, ExplainedEvent, ExplanationEvent},
+    replay::{ExpectedScore, ExplanationEvent},
 };
 use arena_review::{
     ExplainBy, ExplainOptions, ExplainedMove, Explanation, ReviewError, SEARCHES, explain,
@@ -83,6 +83,7 @@ impl Explain {
         };
         let options = ExplainOptions {
             by,
+            seat: None,
             root: &root,
             threads: referee::core_count(),
         };
@@ -104,10 +105,7 @@ impl Explain {
         if self.bot.is_some() || self.search || self.playouts.is_some() {
             return Ok(None);
         }
-        let spec = game(&record.header.game).and_then(|kind| house_bots::analyst(kind.info()));
-        let Some(spec) = spec else { return Ok(None) };
-        let bot = house_bots::bot(spec).map_err(anyhow::Error::msg)?;
-        Ok(Some((format!("house:{spec}"), BuiltIn(bot))))
+        analyst(record)
     }
 
     /// The bot that plays on, where one was named.
@@ -126,6 +124,14 @@ impl Explain {
         let bot = house_bots::bot(name).or_else(|error| usage(error.to_string()))?;
         Ok(Some(BuiltIn(bot)))
     }
+}
+
+/// The bot that has estimates of a game, with its SPEC; none where no bot has.
+pub(crate) fn analyst(record: &Record) -> anyhow::Result<Option<(String, BuiltIn)>> {
+    let spec = game(&record.header.game).and_then(|kind| house_bots::analyst(kind.info()));
+    let Some(spec) = spec else { return Ok(None) };
+    let bot = house_bots::bot(spec).map_err(anyhow::Error::msg)?;
+    Ok(Some((format!("house:{spec}"), BuiltIn(bot))))
 }
 
 /// The judge of the moves, for those who read about it.
@@ -182,23 +188,13 @@ impl Judge {
     }
 
     fn events(&self, record: &Record, explanation: &Explanation) -> anyhow::Result<()> {
-        let explained = |one: &ExplainedMove| ExplainedEvent {
-            number: one.number as u64,
-            seat: one.seat.index() as u8,
-            player: record.header.players[one.seat].clone(),
-            notation: one.notation.clone(),
-            expects: one.expects,
-            better: one.better.as_ref().map(|(notation, expects)| BetterMove {
-                notation: notation.clone(),
-                expects: *expects,
-            }),
-        };
-        for one in &explanation.moves {
-            event(Event::Explained(explained(one)))?;
+        let players = &record.header.players;
+        for one in explanation.events(players) {
+            event(Event::Explained(one))?;
         }
         let turning_point = explanation.turning_point.map(|at| &explanation.moves[at]);
         event(Event::Explanation(ExplanationEvent {
-            turning_point: turning_point.map(explained),
+            turning_point: turning_point.map(|one| one.event(&players[one.seat])),
             difference_error: turning_point.and_then(ExplainedMove::loss_error),
             bot: self.bot.clone(),
             playouts: self.playouts.map(u64::from),
