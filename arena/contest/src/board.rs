@@ -95,7 +95,7 @@ impl Board {
             own.push(entry);
         }
         let parts: Vec<u32> = rules.parts().collect();
-        let told = last_meetings(runs, frozen, is_organiser, phase);
+        let told = last_meetings(runs, rules, viewer, phase);
         let mut rows: Vec<BoardRow> = Vec::new();
         for one in contestants {
             let own = by_contestant.remove(&one.number).unwrap_or_default();
@@ -223,16 +223,11 @@ struct LastMeetings {
 /// that round's. A round that began while the board is frozen and the final are told when all is.
 fn last_meetings(
     runs: &[ContestRun],
-    frozen: Option<i64>,
-    is_organiser: bool,
+    rules: &ContestRules,
+    viewer: Viewer,
     phase: Phase,
 ) -> LastMeetings {
-    let is_told = |run: &&ContestRun| {
-        let is_all_told = is_organiser || phase == Phase::Published;
-        is_all_told
-            || (run.kind == ContestRunKind::League
-                && frozen.is_none_or(|at| run.created_unix_ms < at))
-    };
+    let is_told = |run: &&ContestRun| rules.is_meeting_told(run, viewer, phase);
     let mut last = LastMeetings::default();
     let mut told: Vec<&ContestRun> = runs.iter().filter(is_told).collect();
     told.sort_by_key(|run| (run.kind == ContestRunKind::Final, run.part));
@@ -250,6 +245,17 @@ fn last_meetings(
 }
 
 impl ContestRules {
+    /// True if one who looks may see what came of a round of the league or of a final. A round that began
+    /// while the board is frozen and the final are told when all is; organisers see all.
+    #[must_use]
+    pub fn is_meeting_told(&self, run: &ContestRun, viewer: Viewer, phase: Phase) -> bool {
+        let is_frozen = matches!(phase, Phase::Frozen | Phase::Closed)
+            && (self.freezes_unix_ms).is_some_and(|at| run.created_unix_ms >= at);
+        viewer == Viewer::Organiser
+            || phase == Phase::Published
+            || (run.kind == ContestRunKind::League && !is_frozen)
+    }
+
     /// True if one who looks may see what came of an entry of their own. An entry of the time in
     /// which the board is frozen is told of only as far as it was built; organisers see all.
     #[must_use]

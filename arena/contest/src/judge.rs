@@ -46,6 +46,8 @@ const AGAIN: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(10);
 /// The longest time that a check may take: most take a few seconds.
 const LONGEST_CHECK: Duration = Duration::from_mins(1);
+/// The entry whose exam it is.
+const EXAMINED: Entrant = Entrant::new(0);
 /// More games than an exam has.
 const GAMES: u32 = 1000;
 /// More deals than a round of a ladder has.
@@ -334,7 +336,7 @@ impl Judge {
             let (entrants, played) = self.played(run).await?;
             let mut points = 0;
             for row in &played {
-                let game = played_game(run, part, row, &entrants);
+                let game = played_game(run, part, row, &entrants, EXAMINED);
                 points += game.points;
                 starts_failed += u32::from(is_start_failure(row));
                 games.push(game);
@@ -759,19 +761,16 @@ fn part_of(rules: &ContestRules, part: u32) -> Option<ExamPart<'_>> {
     }
 }
 
-/// The seat of the entry, which is the first entrant.
-fn own_seat(row: &GameRow) -> Seat {
-    row.seat_of(Entrant::new(0)).unwrap_or(Seat::new(0))
-}
-
-fn played_game(
+/// A game of a run, as the entry has played it that is this entrant.
+pub(crate) fn played_game(
     run: &ContestRun,
     part: Option<ExamPart<'_>>,
     row: &GameRow,
     entrants: &[NewEntrant],
+    own: Entrant,
 ) -> PlayedGame {
-    let seat = own_seat(row);
-    let mut others = row.lineup.iter().flatten().filter(|who| who.index() != 0);
+    let seat = row.seat_of(own).unwrap_or(Seat::new(0));
+    let mut others = row.lineup.iter().flatten().filter(|who| **who != own);
     let opponent = others.find_map(|who| entrants.get(who.index()));
     let foul = row.fouls.iter().find(|foul| foul.seat == seat);
     PlayedGame {
@@ -790,7 +789,7 @@ fn played_game(
 
 /// A text in which files of a packed bot are named as in its folder, and not by where it lies on the
 /// machine that played.
-fn without_places(text: &str) -> String {
+pub(crate) fn without_places(text: &str) -> String {
     const FILES: &str = "/files/";
     const HASH: usize = 64;
     let mut told = String::new();
@@ -819,7 +818,7 @@ fn without_places(text: &str) -> String {
 
 /// True if the entry lost before the game began.
 fn is_start_failure(row: &GameRow) -> bool {
-    let seat = own_seat(row);
+    let seat = row.seat_of(EXAMINED).unwrap_or(Seat::new(0));
     let own = |foul: &SeatFoul| foul.seat == seat && foul.foul.kind().is_start();
     row.fouls.iter().any(own)
 }

@@ -12,6 +12,7 @@ mod board;
 mod error;
 mod exam;
 mod file;
+mod games;
 mod judge;
 mod ladder;
 mod outcome;
@@ -28,6 +29,7 @@ pub use file::{
     ContestRules, Counts, ExamCase, ExamRules, FinalRules, LARGEST_UPLOAD, LadderRules,
     LeagueRules, QuietHours, SubmitLimits,
 };
+pub use games::{EntryGame, GameOfEntry, NoGameOfEntry, RoundGame};
 pub use judge::{
     BuildFailure, BuildJob, BuildSources, BuiltEntry, CheckBuilt, CheckJob, Checking, Judge,
 };
@@ -36,4 +38,4 @@ pub use outcome::{EntryDetails, EntryFinding, EntryOutcome, EntryShare, Fault, P
 pub use roster::{Invitation, read_roster, token_list};
 pub use rules::{Phase, Refusal};
 pub use standing::{Standing, hand_in, viewer};
-pub use told::{ContestEntry, ContestGame};
+pub use told::{ContestEntry, ContestGame, EntryExplanation};

@@ -1,11 +1,16 @@
 //! An entry as one who looks is told of it: what the API of the page has, and what programs print.
 
-use arena_events::exam::ExamVerdict;
+use arena_events::{
+    exam::ExamVerdict,
+    replay::{ExplainedEvent, ExplanationEvent},
+};
 use arena_store::{Entry, EntryState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{EntryDetails, EntryFinding, ExamRules, Fault, Standing, Viewer, verdict_words};
+use crate::{
+    EntryDetails, EntryFinding, ExamRules, Fault, RoundGame, Standing, Viewer, verdict_words,
+};
 
 /// An entry of a contest. What came of it is absent as long as it is not told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +59,10 @@ pub struct ContestEntry {
     /// The games of its exam.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub games: Vec<ContestGame>,
+    /// Its games in the last rounds of the league and in the final, the newest round first. A list of
+    /// entries has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<RoundGame>,
 }
 
 /// A game of an exam.
@@ -80,6 +89,16 @@ pub struct ContestGame {
     /// What the entry did wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foul: Option<String>,
+}
+
+/// A game of an entry, explained by what its seat knew.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EntryExplanation {
+    /// The moves of the entry, each with what it was worth.
+    pub moves: Vec<ExplainedEvent>,
+    /// The move that turned the game, and who judged it.
+    #[serde(flatten)]
+    pub explanation: ExplanationEvent,
 }
 
 impl Standing {
@@ -120,6 +139,7 @@ impl Standing {
             log: details.log,
             findings: details.findings,
             games: games.collect(),
+            rounds: Vec::new(),
         }
     }
 

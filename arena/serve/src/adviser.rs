@@ -123,3 +123,57 @@ pub(crate) fn answer() -> anyhow::Result<End> {
     println!("{}", serde_json::to_string(&advice)?);
     Ok(End::Done)
 }
+
+#[cfg(test)]
+mod tests {
+    use referee_core::{Dice, Limits, PerSeat, Record, Root, Seat};
+    use referee_games::{Fixture, Sitting, game};
+
+    use super::*;
+
+    /// A game of random moves.
+    fn played(name: &str) -> Record {
+        let root: Root = "explained".parse().unwrap();
+        let kind = game(name).unwrap();
+        let seed = root.seed(name, 0);
+        let mut dice = Dice::new(&seed);
+        let sitting = Sitting::new(Fixture {
+            kind,
+            game_id: "explained".to_owned(),
+            setup: serde_json::Value::Null,
+            seed,
+            players: PerSeat::new(kind.info().seats, |seat| format!("p{seat}")),
+            limits: Limits::default(),
+            spent: PerSeat::default(),
+        });
+        sitting
+            .unwrap()
+            .play_out(|_, _, legal| dice.below(legal as u32) as usize)
+    }
+
+    #[test]
+    fn with_hidden_hands_a_seat_is_told_of_its_own_moves_and_of_no_others() {
+        let record = played("mahjong");
+        let seat = Seat::new(1);
+        let mut own = Vec::new();
+        referee_games::replay(&record, |moment| {
+            if moment.seat == seat {
+                own.push(moment.seat);
+            }
+        })
+        .unwrap();
+        let request = AdviceRequest::Explanation {
+            record: record.to_json_lines(),
+            seat: 1,
+        };
+        let advice = advise(&request, &hinter(), &analyst()).unwrap();
+        let Advice::Explanation(told) = advice else {
+            panic!("{advice:?}");
+        };
+        assert_eq!(told.moves.len(), own.len());
+        for (number, one) in (1..).zip(&told.moves) {
+            assert_eq!((one.number, one.seat, &*one.player), (number, 1, "p1"));
+        }
+        assert_eq!(told.explanation.bot.as_deref(), Some("house:tenpai"));
+    }
+}

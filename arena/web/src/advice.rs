@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
+use arena_contest::EntryExplanation;
+use arena_events::replay::ExplanationEvent;
 use arena_play::{HintError, SeatQuestion};
-use arena_review::{ExpectedScore, line};
-use referee_core::{PerSeat, Record, Seat};
+use arena_review::{ExpectedScore, ExplainBy, ExplainOptions, explain, line};
+use referee_core::{PerSeat, Record, Root, Seat};
 use referee_games::game;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +32,13 @@ pub enum AdviceRequest {
         record: String,
         /// The number of moves that are played.
         after: usize,
+    },
+    /// What the moves of one seat were worth, by what it knew.
+    Explanation {
+        /// The record.
+        record: String,
+        /// The seat.
+        seat: u8,
     },
 }
 
@@ -65,6 +74,8 @@ pub enum Advice {
         /// The moves, in the notation of the game.
         moves: Vec<(Seat, String)>,
     },
+    /// What the moves of one seat were worth.
+    Explanation(EntryExplanation),
 }
 
 /// Reason why there is no advice.
@@ -131,6 +142,30 @@ pub fn advise(
             let (bot, player) = hinter(kind.info()).ok_or(NoAdvice::NoBot)?;
             let moves = line(&record, *after, &*player, LINE).map_err(|error| failed(&error))?;
             Ok(Advice::Line { bot, moves })
+        }
+        AdviceRequest::Explanation { record, seat } => {
+            let record = Record::parse(record).map_err(|error| failed(&error))?;
+            let info = game(&record.header.game).ok_or(NoAdvice::NoBot)?.info();
+            let (bot, analyst) = analyst(info).ok_or(NoAdvice::NoBot)?;
+            let root: Root = "explain".parse().expect("a word is a root");
+            let options = ExplainOptions {
+                by: ExplainBy::Estimates(&*analyst),
+                seat: Some(Seat::new(*seat)),
+                root: &root,
+                threads: 1,
+            };
+            let explained = explain(&record, &options).map_err(|error| failed(&error))?;
+            let moves = explained.events(&record.header.players);
+            let turning_point = explained.turning_point.map(|at| moves[at].clone());
+            Ok(Advice::Explanation(EntryExplanation {
+                explanation: ExplanationEvent {
+                    difference_error: turning_point.as_ref().map(|_| 0.0),
+                    turning_point,
+                    bot: Some(bot),
+                    playouts: None,
+                },
+                moves,
+            }))
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use arena_contest::EntryExplanation;
 use arena_review::ExpectedScore;
 use maud::{Markup, html};
 use parking_lot::Mutex;
@@ -19,7 +20,7 @@ use crate::{
     viewer::ViewedGame,
 };
 
-/// Of so many games evaluations are kept.
+/// Of so many games evaluations are kept, and explanations.
 const KEPT: usize = 64;
 
 /// Longest time that whoever asked for something waits for it: bots think when nobody else does.
@@ -31,6 +32,7 @@ pub(crate) struct Evaluations {
     queue: Arc<WorkQueue>,
     courses: Arc<Kept<Course>>,
     lines: Arc<Kept<BestLine>>,
+    explanations: Arc<Kept<EntryExplanation>>,
 }
 
 /// What is kept by what it is of. The one that was asked for last is the last.
@@ -58,6 +60,7 @@ impl Evaluations {
             queue,
             courses: Arc::default(),
             lines: Arc::default(),
+            explanations: Arc::default(),
         }
     }
 
@@ -89,6 +92,24 @@ impl Evaluations {
         self.ask(&self.lines, key, request, client, read).await
     }
 
+    /// What the moves of one seat were worth by what it knew, likewise.
+    pub(crate) async fn explanation(
+        &self,
+        record: &Record,
+        seat: Seat,
+        client: Client,
+    ) -> Result<Arc<EntryExplanation>, PageError> {
+        // The names of its players are not the same for everybody.
+        let names = record.header.players.as_slice().join("\n");
+        let key = format!("{} {seat} {names}", record.play_hash());
+        let request = AdviceRequest::Explanation {
+            record: record.to_json_lines(),
+            seat: seat.index() as u8,
+        };
+        self.ask(&self.explanations, key, request, client, explanation_of)
+            .await
+    }
+
     /// What takes longer than anybody waits is there when it is asked for again.
     async fn ask<T: Send + Sync + 'static>(
         &self,
@@ -114,6 +135,14 @@ impl Evaluations {
         let waited = tokio::time::timeout(PATIENCE, answer);
         let answer = waited.await.map_err(|_| Full::Work)?;
         answer.map_err(|error| PageError::system("the game could not be evaluated", error))?
+    }
+}
+
+/// What the moves of a seat were worth.
+fn explanation_of(advice: Result<Advice, NoAdvice>) -> Result<EntryExplanation, PageError> {
+    match advice {
+        Ok(Advice::Explanation(explanation)) => Ok(explanation),
+        other => Err(unanswered(other)),
     }
 }
 

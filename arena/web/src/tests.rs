@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use arena_contest::EntryExplanation;
+use arena_events::replay::{BetterMove, ExpectedScore, ExplainedEvent, ExplanationEvent};
 use arena_ladder::{Entrant, MatchId};
 use arena_store::{ChunkKey, FinishedGame, GameRow, NewEntrant, Store, pack};
 use arena_tournament::Definition;
@@ -38,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{
-    advice::{Advice, Adviser, NoAdvice},
+    advice::{Advice, AdviceRequest, Adviser, NoAdvice},
     feed,
     guard::PeerAddress,
     people::{PeopleOptions, RecordBounds, SeatedPlayer},
@@ -72,8 +74,35 @@ pub(crate) struct Browser {
     pub(crate) language: Option<&'static str>,
 }
 
+/// One who can explain games, and nothing else.
 fn nobody_knows() -> Adviser {
-    Arc::new(|_| Err(NoAdvice::Failed("nobody knows".to_owned())))
+    Arc::new(|request| {
+        let AdviceRequest::Explanation { record, seat } = request else {
+            return Err(NoAdvice::Failed("nobody knows".to_owned()));
+        };
+        let record = Record::parse(record).unwrap();
+        let of = |score| ExpectedScore { score, error: 0.0 };
+        let one = ExplainedEvent {
+            number: 1,
+            seat: *seat,
+            player: record.header.players[Seat::new(*seat)].clone(),
+            notation: Some("3".to_owned()),
+            expects: of(0.25),
+            better: Some(BetterMove {
+                notation: "4".to_owned(),
+                expects: of(0.75),
+            }),
+        };
+        Ok(Advice::Explanation(EntryExplanation {
+            moves: vec![one.clone()],
+            explanation: ExplanationEvent {
+                turning_point: Some(one),
+                difference_error: Some(0.0),
+                bot: Some("house:random".to_owned()),
+                playouts: None,
+            },
+        }))
+    })
 }
 
 impl Page {
@@ -903,7 +932,7 @@ fn crash() -> Foul {
 }
 
 /// A game of othello: to its end, or until the seat that is asked third commits a foul.
-fn played(foul: Option<&Foul>) -> Record {
+pub(crate) fn played(foul: Option<&Foul>) -> Record {
     played_in(referee_games::game("othello").unwrap(), foul)
 }
 
@@ -942,7 +971,7 @@ pub(crate) fn played_in(kind: &'static dyn GameKind, foul: Option<&Foul>) -> Rec
 }
 
 /// A game of the tournament as it is stored.
-fn stored(seating: u32, record: &Record) -> FinishedGame {
+pub(crate) fn stored(seating: u32, record: &Record) -> FinishedGame {
     let verdict = &record.result.verdict;
     let outcome = verdict.outcome().unwrap();
     let fouls = Seat::all(2).filter_map(|seat| {
@@ -978,7 +1007,7 @@ fn stored(seating: u32, record: &Record) -> FinishedGame {
         attempt: 0,
         record: pack(&record.to_json_lines()),
         withhold: false,
-        logs: Vec::new(),
+        logs: [0, 1].map(|seat| format!("SAID-{seating}-{seat}\n")).into(),
     }
 }
 

@@ -78,7 +78,8 @@ fn a_contest_from_its_file_to_its_grades_while_the_arena_is_killed() {
     );
     let secret = site.arena.path("secret.txt");
     write("secret.txt", "the seeds");
-    write("good.py", &BOT.replace("DO", "pass"));
+    let talks = "print('it is my turn', file=sys.stderr, flush=True)";
+    write("good.py", &BOT.replace("DO", talks));
     write("broken.cpp", "int getPoint( {");
     write("slow.py", &BOT.replace("DO", "import time; time.sleep(60)"));
     write("greedy.py", &BOT.replace("DO", "x = bytearray(1 << 30)"));
@@ -157,6 +158,39 @@ fn a_contest_from_its_file_to_its_grades_while_the_arena_is_killed() {
         10,
         "{good}"
     );
+    // One game: how it ended, what its moves were worth, and all that the bot printed.
+    let game = |entry: u32| site.run(&format!("contest entry cup {entry} --game 1"));
+    let good = game(1);
+    for says in [
+        "\ngame 1: ",
+        "against ladder-",
+        "what its moves were worth",
+        "\n 1 ",
+    ] {
+        assert!(good.contains(says), "{says}: {good}");
+    }
+    assert!(good.matches("it is my turn\n").count() > 2, "{good}");
+    let spy = game(5);
+    let (_, log) = spy.split_once("\nlog\n").unwrap();
+    assert!(
+        log.starts_with("Traceback") && log.contains("No such file"),
+        "{spy}"
+    );
+    assert!(
+        !spy.contains("the seeds") && !spy.contains("/files/"),
+        "{spy}"
+    );
+    let gone = game(6);
+    let (_, log) = gone.split_once("\nlog\n").unwrap();
+    assert!(log.contains("no licence"), "{gone}");
+    refused(
+        &site.arena.run("contest entry cup 1 --game 11"),
+        "there is no game 11",
+    );
+    refused(
+        &site.arena.run("contest entry cup 1 --game x"),
+        "expected the number of a game",
+    );
     let points = board(&site);
     let ann = points.iter().find(|row| row.0 == "Ann").unwrap();
     assert!(ann.1.unwrap() >= 10, "{ann:?}");
@@ -174,6 +208,10 @@ fn a_contest_from_its_file_to_its_grades_while_the_arena_is_killed() {
 
     site.run("contest disqualify cup 3 --reason 'copied from Ann'");
     site.run("contest people forget cup 5");
+    refused(
+        &site.arena.run("contest entry cup 5 --game 1"),
+        "there is no game 1",
+    );
     wait_until_or(
         "the rest is judged",
         || entries(&site).join("\n"),
@@ -231,7 +269,8 @@ fn contestants_hand_in_from_a_terminal_and_hear_what_comes_of_it() {
     let write = |name: &str, text: &str| fs::write(site.arena.path(name), text).unwrap();
     write("cup.toml", CONTEST);
     write("class.csv", "name,id\nAnn,1\nBo,2\n");
-    write("good.py", &BOT.replace("DO", "pass"));
+    let talks = "print('it is my turn', file=sys.stderr, flush=True)";
+    write("good.py", &BOT.replace("DO", talks));
     for (name, text) in [
         ("broken.cpp", "int getPoint( {"),
         (".git/config", "[core]"),
@@ -325,6 +364,30 @@ fn contestants_hand_in_from_a_terminal_and_hear_what_comes_of_it() {
         rest.ends_with(&format!("{headline}\n{details}")),
         "{rest}\n{shown}"
     );
+
+    // The same of one of its games, which nobody else sees.
+    let game = format!("contest entry cup 1 --game 2 {}", to("Ann"));
+    let shown = site.run(&game);
+    assert!(shown.contains("it is my turn\n"), "{shown}");
+    assert_eq!(shown, site.run("contest entry cup 1 --game 2"));
+    let told: Value = serde_json::from_str(&site.run(&format!("{game} --format json"))).unwrap();
+    assert_eq!(told["game"]["game"], 2);
+    assert!(
+        told["explanation"]["moves"].as_array().unwrap().len() > 1,
+        "{told}"
+    );
+    assert!(
+        told["log"].as_str().unwrap().contains("it is my turn"),
+        "{told}"
+    );
+    for line in [
+        format!("contest entry cup 1 --game 2 {}", to("bo/token")),
+        format!("contest entry cup 1 --game 11 {}", to("Ann")),
+    ] {
+        let output = site.command(&line).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", out(&output));
+        assert_eq!(out(&output), "");
+    }
 
     // For programs; nothing but the entry is on standard output.
     let submit = format!(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arena_contest::{Board, ContestEntry, Phase, Viewer};
+use arena_contest::{Board, ContestEntry, EntryExplanation, Phase, Viewer};
 use arena_store::Challenge;
 use axum::{
     Json, Router,
@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::get,
 };
-use referee_core::Words;
+use referee_core::{Words, printable};
 use referee_games::game_name;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -21,11 +21,12 @@ use serde_json::{Value, json};
 
 use super::{
     LARGEST_BODY,
-    handlers::{SentFile, ask_for_match, listed, read_group, take, unkept},
+    handlers::{SentFile, ask_for_match, explained, game_of, listed, read_group, take, unkept},
     visit::{SeenContest, Visit, Visitor},
 };
 use crate::{
     api::{ApiAnswer, Endpoint, JSON, TEXT, schema_of},
+    caller::Caller,
     error::PageError,
     site::{OfSite, Site},
 };
@@ -127,6 +128,27 @@ pub(crate) static ENDPOINTS: &[Endpoint] = &[
         media: JSON,
     },
     Endpoint {
+        path: "/contests/{contest}/entries/{entry}/games/{game}/log",
+        summary: Words::of(
+            "What the bot of an entry printed in one of its games, at most 16 KiB",
+            "该提交的程序在一局中输出的内容",
+        ),
+        query: &[],
+        schema: TEXT,
+        media: "text/plain",
+    },
+    Endpoint {
+        path: "/contests/{contest}/entries/{entry}/games/{game}/explanation",
+        summary: Words::of(
+            "What the moves of an entry in a game were worth, by what its seat knew; it takes some \
+             seconds",
+            "该提交在一局中每步的价值，只用其座位当时知道的信息；需要几秒",
+        ),
+        query: &[],
+        schema: schema_of::<EntryExplanation>,
+        media: JSON,
+    },
+    Endpoint {
         path: "/contests/{contest}/challenges",
         summary: Words::of(
             "The challenges of the caller that wait for the next round of the ladder, for organisers \
@@ -186,6 +208,14 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/contests/{contest}/board", get(board))
         .route("/contests/{contest}/entries", get(entries).post(submit))
         .route("/contests/{contest}/entries/{entry}", get(entry))
+        .route(
+            "/contests/{contest}/entries/{entry}/games/{game}/log",
+            get(log),
+        )
+        .route(
+            "/contests/{contest}/entries/{entry}/games/{game}/explanation",
+            get(explanation),
+        )
         .route(
             "/contests/{contest}/challenges",
             get(challenges).post(challenge),
@@ -267,7 +297,37 @@ async fn entry(
 async fn told_of(site: &Site, visit: &Visit, number: u64) -> Result<ContestEntry, PageError> {
     let entry = visit.entry(number)?;
     let details = visit.details(site, number).await?;
-    Ok(visit.standing.told(entry, details, visit.viewer))
+    Ok(ContestEntry {
+        rounds: visit.rounds(site, entry).await?,
+        ..visit.standing.told(entry, details, visit.viewer)
+    })
+}
+
+async fn log(
+    visitor: Visitor,
+    State(site): OfSite,
+    Path((name, number, which)): Path<(String, u64, String)>,
+) -> Result<Response, PageError> {
+    let visit = visitor.visit(&site, &name).await?;
+    visitor.logged_in()?;
+    let (game, _) = game_of(&site, &visit, number, &which).await?;
+    let log = visit.standing.log(&site.store, &game).await?;
+    let lines = log.iter().flat_map(|log| log.lines());
+    let text: String = lines.map(|line| printable(line) + "\n").collect();
+    Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}
+
+async fn explanation(
+    caller: Caller,
+    visitor: Visitor,
+    State(site): OfSite,
+    Path((name, number, which)): Path<(String, u64, String)>,
+) -> ApiAnswer<EntryExplanation> {
+    let visit = visitor.visit(&site, &name).await?;
+    visitor.logged_in()?;
+    let (game, record) = game_of(&site, &visit, number, &which).await?;
+    let explained = explained(&site, &game, &record, &caller).await?;
+    Ok(Json(Arc::unwrap_or_clone(explained)))
 }
 
 #[derive(Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_contest::{Viewer, hand_in};
+use arena_contest::{EntryExplanation, EntryGame, GameOfEntry, Viewer, hand_in};
 use arena_store::{Challenge, Entry};
 use axum::{
     Form, Json, Router,
@@ -17,7 +17,7 @@ use axum::{
     routing::{get, post},
 };
 use maud::Markup;
-use referee_core::Seat;
+use referee_core::{Record, Seat, printable, shorten};
 
 use super::{
     LARGEST_BODY, pages, unprocessable,
@@ -58,6 +58,10 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route(
             "/contest/{contest}/entries/{entry}/games/{game}/frames",
             get(frames),
+        )
+        .route(
+            "/contest/{contest}/entries/{entry}/games/{game}/explanation",
+            get(explanation),
         )
         .route("/contest/{contest}/admin", get(admin))
         .route("/contest/{contest}/admin/events", get(admin_events))
@@ -291,7 +295,8 @@ impl LivePart {
             Self::Entry(number) => {
                 let entry = visit.entry(number)?;
                 let details = visit.details(site, number).await?;
-                pages::entry(visit, entry, &details, language)
+                let rounds = visit.rounds(site, entry).await?;
+                pages::entry(visit, entry, &details, &rounds, language)
             }
             Self::Admin => {
                 visit.must_organise()?;
@@ -562,46 +567,66 @@ pub(super) async fn take(
     }
 }
 
-/// A game of an entry, as its own seat knew it where hands are hidden: all that is shown of it, and
-/// the entry.
-async fn game_of(
+/// A game of an entry, with its record: the names in it are those that whoever looks may know.
+pub(super) async fn game_of(
     site: &Site,
     visit: &Visit,
     number: u64,
-    game_number: usize,
-) -> Result<ViewedGame, PageError> {
-    let none = || PageError::NotFound(format!("entry {number} has no game {game_number}"));
-    visit.entry(number)?;
-    let games = visit.details(site, number).await?.games;
-    let at = game_number.checked_sub(1).and_then(|at| games.get(at));
-    let played = at.ok_or_else(none)?;
+    which: &str,
+) -> Result<(EntryGame, Record), PageError> {
+    let none = || {
+        let which = printable(&shorten(which, 60));
+        PageError::NotFound(format!("entry {number} has no game {which}"))
+    };
+    let entry = visit.entry(number)?;
+    let which: GameOfEntry = which.parse().map_err(|_| none())?;
+    let game = visit.standing.game(&site.store, entry, which, visit.viewer);
+    let game = game.await?.ok_or_else(none)?;
+    let played = &game.played;
     let tournament = site.store.tournament(&played.tournament).await?;
     let tournament = tournament.ok_or_else(none)?;
     let (group, seating) = (played.group, played.seating);
     let text = site.store.record(tournament.id, group, seating).await?;
-    let record = records::read(&text.ok_or_else(none)?)?;
-    ViewedGame::of_seat(record, Seat::new(played.seat))
+    let mut record = records::read(&text.ok_or_else(none)?)?;
+    if let Some(players) = &game.players {
+        let names = record.header.players.iter_mut().zip(players);
+        for ((_, name), shown) in names {
+            *name = printable(shown);
+        }
+    }
+    Ok((game, record))
+}
+
+/// The same as its own seat knew it where hands are hidden: all that is shown of it.
+fn viewed(game: &EntryGame, record: Record) -> Result<ViewedGame, PageError> {
+    ViewedGame::of_seat(record, Seat::new(game.played.seat))
 }
 
 async fn play(
     caller: Caller,
     visitor: Visitor,
     State(site): OfSite,
-    Path((name, number, game_number)): Path<(String, u64, usize)>,
+    Path((name, number, which)): Path<(String, u64, String)>,
     Query(asked): Query<GameQuery>,
 ) -> Response {
     let found = async {
         let visit = visitor.visit(&site, &name).await?;
         visitor.logged_in()?;
-        let game = game_of(&site, &visit, number, game_number).await?;
+        let (game, record) = game_of(&site, &visit, number, &which).await?;
+        let log = visit.standing.log(&site.store, &game).await?;
+        let game = viewed(&game, record)?;
         let analysis = match game.kind.has_secrets() {
             // With all hands open it would tell of hands that are hidden.
             true => Analysis::default(),
             false => asked.analysis(&site, &game.record, &caller).await?,
         };
         let of = format!("contest/{}/entries/{number}", part(&name));
-        let of = (&*of, game_number);
-        let body = pages::game(&game, asked.ply(), &analysis, of, caller.language);
+        let shown = pages::EntryGamePage {
+            game: &game,
+            of: &of,
+            which: &which,
+        };
+        let body = shown.page(asked.ply(), &analysis, log.as_deref(), caller.language);
         Ok::<_, PageError>((game.names().join(" – "), body))
     };
     answered(&caller, &name, found.await)
@@ -611,10 +636,47 @@ async fn frames(
     caller: Caller,
     visitor: Visitor,
     State(site): OfSite,
-    Path((name, number, game_number)): Path<(String, u64, usize)>,
+    Path((name, number, which)): Path<(String, u64, String)>,
 ) -> Result<Response, PageError> {
     let visit = visitor.visit(&site, &name).await?;
     visitor.logged_in()?;
-    let game = game_of(&site, &visit, number, game_number).await?;
-    Ok(Json(game.frames(None, caller.language)).into_response())
+    let (game, record) = game_of(&site, &visit, number, &which).await?;
+    let frames = viewed(&game, record)?.frames(None, caller.language);
+    Ok(Json(frames).into_response())
+}
+
+async fn explanation(
+    caller: Caller,
+    visitor: Visitor,
+    State(site): OfSite,
+    Path((name, number, which)): Path<(String, u64, String)>,
+) -> Response {
+    let found = async {
+        let visit = visitor.visit(&site, &name).await?;
+        visitor.logged_in()?;
+        let (game, record) = game_of(&site, &visit, number, &which).await?;
+        let explained = explained(&site, &game, &record, &caller).await?;
+        let game = viewed(&game, record)?;
+        let of = format!("contest/{}/entries/{number}", part(&name));
+        let shown = pages::EntryGamePage {
+            game: &game,
+            of: &of,
+            which: &which,
+        };
+        let body = shown.explanation(&explained, caller.language);
+        Ok::<_, PageError>((game.names().join(" – "), body))
+    };
+    answered(&caller, &name, found.await)
+}
+
+/// What the moves of an entry in a game were worth, by what its seat knew.
+pub(super) async fn explained(
+    site: &Site,
+    game: &EntryGame,
+    record: &Record,
+    caller: &Caller,
+) -> Result<Arc<EntryExplanation>, PageError> {
+    let seat = Seat::new(game.played.seat);
+    let explained = site.evaluations.explanation(record, seat, caller.client);
+    explained.await
 }

@@ -1,6 +1,10 @@
 //! The pages of a contest.
 
-use arena_contest::{Board, ContestRules, EntryDetails, ExamCase, ExamRules, Phase, Viewer};
+use arena_contest::{
+    Board, ContestRules, EntryDetails, EntryExplanation, ExamCase, ExamRules, Phase, RoundGame,
+    Viewer,
+};
+use arena_events::replay::ExplainedEvent;
 use arena_store::{Entry, Role};
 use maud::{Markup, html};
 use referee_core::{printable, shorten};
@@ -19,6 +23,8 @@ use crate::{
 
 /// The most characters of a foul in a row of a table.
 const FOUL: usize = 60;
+/// A better move that was worth so much more of the points is shown.
+const LOSS: f64 = 0.05;
 
 /// The address of a contest, or of something of it.
 fn at(visit: &Visit, rest: &str) -> String {
@@ -457,6 +463,7 @@ pub(super) fn entry(
     visit: &Visit,
     entry: &Entry,
     details: &EntryDetails,
+    played: &[RoundGame],
     language: Language,
 ) -> Markup {
     let outcome = visit.standing.outcome(entry, visit.viewer);
@@ -510,11 +517,7 @@ pub(super) fn entry(
                             } }
                         }
                         td { span lang="en" { (game.opponent) } }
-                        td { @match game.seat {
-                            0 => (language.pick("first", "先手")),
-                            1 => (language.pick("second", "后手")),
-                            seat => (seat + 1),
-                        } }
+                        td { (seat(game.seat, language)) }
                         td { (words::verdict(game.verdict, language)) }
                         td.number { (game.points) }
                         td.number { (game.plies) }
@@ -525,6 +528,7 @@ pub(super) fn entry(
                 } }
             }
         }
+        (rounds(visit, entry, played, language))
         @if !findings.is_empty() {
             section {
                 h2 { (language.pick("Check", "检查")) }
@@ -547,24 +551,177 @@ pub(super) fn entry(
     }
 }
 
-/// A game of an entry.
-pub(super) fn game(
-    game: &ViewedGame,
-    ply: Option<usize>,
-    analysis: &Analysis,
-    (of, number): (&str, usize),
-    language: Language,
-) -> Markup {
-    let at = format!("{of}/games/{number}");
-    let look = ViewedPosition { ply, seat: None };
+/// The games of an entry in rounds of the league and in the final, where there are some.
+fn rounds(visit: &Visit, entry: &Entry, rounds: &[RoundGame], language: Language) -> Markup {
+    let title = language.pick("League and final", "联赛和决赛");
     html! {
-        h1 { (game.names().join(" – ")) }
-        p {
-            a href=(of) { (language.pick("The entry", "返回提交")) } " · "
-            a href=(format!("rules/{}", game.kind.info().name)) { (game.kind.info().title_in(language)) }
+        @if !rounds.is_empty() {
+            section {
+                h2 { (title) }
+                div.scrolls tabindex="0" role="region" aria-label=(title) { table {
+                    thead { tr {
+                        th.number scope="col" { (language.pick("game", "局")) }
+                        th scope="col" { (language.pick("opponent", "对手")) }
+                        th scope="col" { (language.pick("seat", "座位")) }
+                        th scope="col" { (language.pick("verdict", "结果")) }
+                        th.number scope="col" { (language.pick("moves", "步数")) }
+                        th scope="col" { (language.pick("why", "原因")) }
+                    } }
+                    tbody { @for game in rounds { tr {
+                        th.number scope="row" {
+                            a href=(at(visit, &format!("/entries/{}/games/{}", entry.number, game.game))) {
+                                @match (game.round, game.game.rsplit_once('.')) {
+                                    (0, Some((_, number))) => { (language.pick("final", "决赛")) "." (number) }
+                                    _ => (game.game),
+                                }
+                            }
+                        }
+                        td { span lang="" { (game.opponents.join(", ")) } }
+                        td { (seat(game.seat, language)) }
+                        td { (words::verdict(game.verdict, language)) }
+                        td.number { (game.plies) }
+                        td { @if let Some(foul) = &game.foul {
+                            span lang="en" { (shorten(&printable(foul), FOUL)) }
+                        } }
+                    } } }
+                } }
+            }
         }
-        div.watching {
-            (viewer::show(game, look, analysis, language, &at, &format!("{at}/frames"), &html! {}))
+    }
+}
+
+fn seat(seat: u8, language: Language) -> Markup {
+    html! {
+        @match seat {
+            0 => (language.pick("first", "先手")),
+            1 => (language.pick("second", "后手")),
+            seat => (seat + 1),
+        }
+    }
+}
+
+/// A game of an entry, on its pages.
+#[derive(Clone, Copy)]
+pub(super) struct EntryGamePage<'a> {
+    pub(super) game: &'a ViewedGame,
+    /// The address of the entry.
+    pub(super) of: &'a str,
+    /// The number of the game among those of the entry, as in addresses.
+    pub(super) which: &'a str,
+}
+
+impl EntryGamePage<'_> {
+    fn at(self) -> String {
+        format!("{}/games/{}", self.of, part(self.which))
+    }
+
+    fn head(self, more: &Markup, language: Language) -> Markup {
+        let Self { game, of, .. } = self;
+        html! {
+            h1 { span lang="" { (game.names().join(" – ")) } }
+            p {
+                a href=(of) { (language.pick("The entry", "返回提交")) } " · "
+                (more) " · "
+                a href=(format!("rules/{}", game.kind.info().name)) { (game.kind.info().title_in(language)) }
+            }
+        }
+    }
+
+    /// The game after so many moves, and what its bot has printed.
+    pub(super) fn page(
+        self,
+        ply: Option<usize>,
+        analysis: &Analysis,
+        log: Option<&str>,
+        language: Language,
+    ) -> Markup {
+        let (game, at) = (self.game, self.at());
+        let look = ViewedPosition { ply, seat: None };
+        let more = html! {
+            a href=(format!("{at}/explanation")) { (language.pick("What your moves were worth", "每步的价值")) }
+        };
+        html! {
+            (self.head(&more, language))
+            div.watching {
+                (viewer::show(game, look, analysis, language, &at, &format!("{at}/frames"), &html! {}))
+            }
+            section {
+                h2 { (language.pick("Log of the bot", "程序输出")) }
+                @match log {
+                    Some(log) => {
+                        pre tabindex="0" lang="en" { @for line in log.lines() { (printable(line)) "\n" } }
+                        p { a href=(format!("api/v1/{}/log", at.replacen("contest/", "contests/", 1))) {
+                            (language.pick("The log as text", "纯文本"))
+                        } }
+                    }
+                    None => p { (language.pick(
+                        "It printed nothing in this game, or that is not kept any more.",
+                        "本局没有输出，或输出已不再保存。",
+                    )) },
+                }
+            }
+        }
+    }
+
+    /// What the moves of the entry were worth.
+    pub(super) fn explanation(self, explained: &EntryExplanation, language: Language) -> Markup {
+        let at = self.at();
+        let EntryExplanation { moves, explanation } = explained;
+        let percent = |score: f64| format!("{:.0} %", 100.0 * score);
+        let played = |one: &ExplainedEvent| match &one.notation {
+            Some(notation) => notation.clone(),
+            None => language.pick("a foul", "犯规").to_owned(),
+        };
+        let turned = explanation.turning_point.as_ref();
+        let turned = turned.and_then(|one| Some((one, one.better.as_ref()?)));
+        let title = language.pick("What your moves were worth", "每步的价值");
+        let more = html! { a href=(at) { (language.pick("The game", "返回对局")) } };
+        html! {
+            (self.head(&more, language))
+            section {
+                h2 { (title) }
+                p.result { @match turned {
+                    Some((one, better)) => {
+                        @let (number, was) = (one.number, percent(one.expects.score));
+                        @let (better, is) = (&better.notation, percent(better.expects.score));
+                        @match language {
+                            Language::En => {
+                                (format!("Move {number} turned the game: {} left you {was}, and {better} was worth {is}.", played(one)))
+                            }
+                            Language::Zh => {
+                                (format!("第 {number} 步是转折点：{} 之后预期 {was}，{better} 为 {is}。", played(one)))
+                            }
+                        }
+                    }
+                    None => (language.pick("No single move turned the game.", "没有哪一步单独决定胜负。")),
+                } }
+                div.scrolls tabindex="0" role="region" aria-label=(title) { table {
+                    thead { tr {
+                        th.number scope="col" { (language.pick("move", "步")) }
+                        th scope="col" { (language.pick("plays", "着法")) }
+                        th.number scope="col" { (language.pick("expects", "预期")) }
+                        th scope="col" { (language.pick("best", "更好的着法")) }
+                        th.number scope="col" { (language.pick("worth", "其预期")) }
+                    } }
+                    tbody { @for one in moves {
+                        @let better = one.better.as_ref().filter(|better| better.expects.score - one.expects.score >= LOSS);
+                        tr {
+                            th.number scope="row" { a href=(format!("{at}?ply={}", one.number)) { (one.number) } }
+                            td { (played(one)) }
+                            td.number { (percent(one.expects.score)) }
+                            td { @if let Some(better) = better { (better.notation) } }
+                            td.number { @if let Some(better) = better { (percent(better.expects.score)) } }
+                        }
+                    } }
+                } }
+                p.invite {
+                    (language.pick(
+                        "Shares of the points, as this bot estimates them from what your seat knew: ",
+                        "预期得分占比，估计者（只用你的座位当时知道的信息）：",
+                    ))
+                    code { (explanation.bot.as_deref().unwrap_or_default()) }
+                }
+            }
         }
     }
 }

@@ -6,7 +6,11 @@ use arena_contest::{
     ContestRules, EntryDetails, EntryOutcome, Fault, PlayedGame, Standing, Viewer, read_roster,
 };
 use arena_events::exam::ExamVerdict;
-use arena_store::{By, Contest, NewEntry, Place, Store};
+use arena_store::{
+    By, Contest, ContestRunKind, FinishedGame, NewContestRun, NewEntrant, NewEntry, Place, Store,
+    TournamentState,
+};
+use arena_tournament::Definition;
 use axum::{
     body::{Body, Bytes},
     http::{
@@ -15,12 +19,14 @@ use axum::{
     },
 };
 use futures_util::StreamExt as _;
+use referee_core::Root;
 
 use super::attempts::MOST;
 use crate::{
     standing::KeptReading,
     tests::{
-        Browser, Page, addresses, is_name_or_notation, latin_words, resolved, text, without_english,
+        Browser, Page, addresses, is_name_or_notation, latin_words, played, resolved, stored, text,
+        without_english,
     },
 };
 
@@ -57,7 +63,8 @@ enum Shown {
 /// Rules whose deadline is to come, and whose board was frozen an hour ago or will be.
 fn rules(shown: Shown, now: i64) -> ContestRules {
     let text = "title = \"春\"\ngame = \"connect-four\"\nopens = 2027-03-01T00:00:00\n\
-        closes = 2027-03-02T00:00:00\n[exam]\ngroups = 2\n[final]\n[limits]\nupload_kb = 64\n";
+        closes = 2027-03-02T00:00:00\n[exam]\ngroups = 2\n[league]\n[final]\n[limits]\n\
+        upload_kb = 64\n";
     let mut rules = ContestRules::parse(text, "spring").unwrap().1;
     rules.opens_unix_ms = now - 5 * HOUR;
     rules.closes_unix_ms = now + HOUR;
@@ -110,6 +117,41 @@ async fn judged(
     let details = serde_json::to_value(details).unwrap();
     let ended = store.end_entry(contest.id, &taken, &told, Some(&details), score);
     assert!(ended.await.unwrap());
+}
+
+/// A round of the league or a final in which Ann's first entry has met Bea's, and what each has printed.
+async fn met(store: &Store, contest: &Contest, kind: ContestRunKind, part: u32, at: i64) {
+    let definition = Definition {
+        deals: 1,
+        filler: "exec:true".to_owned(),
+        ..Definition::round_robin("othello", vec![serde_json::Value::Null])
+    };
+    let entrants = ["entry-1", "entry-3"].map(|name| NewEntrant::new(name, "exec:true"));
+    let name = format!("{}.{}.{part}", contest.name, kind.word());
+    let tournament = definition.tournament(&name, entrants.into(), Root::new([7; 32]), at);
+    let run = NewContestRun {
+        kind,
+        part,
+        priority: 0,
+        tournament: tournament.unwrap(),
+    };
+    let begun = store.begin_contest_run(contest.id, &run, &[]).await;
+    let tournament = begun.unwrap().unwrap();
+    let games = [0, 1].map(|seating| {
+        let mut logs = ["ANN", "BEA"].map(|who| format!("{who}-{}-{part}\n", kind.word()));
+        if seating == 1 {
+            logs.reverse();
+        }
+        FinishedGame {
+            logs: logs.into(),
+            ..stored(seating, &played(None))
+        }
+    });
+    store.report(tournament, games.into()).await.unwrap();
+    let over = store.set_state(tournament, TournamentState::Over, at);
+    over.await.unwrap();
+    let result = serde_json::json!({ "shares": [] });
+    store.set_run_result(tournament, &result).await.unwrap();
 }
 
 fn game(foul: Option<&str>, points: i64) -> PlayedGame {
@@ -165,6 +207,13 @@ impl Contested {
             words: "BEA-FAULT".to_owned(),
         });
         judged(store, &contest, 2, now - 2 * HOUR, third, None).await;
+        for (kind, part, at) in [
+            (ContestRunKind::League, 1, now - 2 * HOUR),
+            (ContestRunKind::League, 2, now - HOUR / 2),
+            (ContestRunKind::Final, 1, now - HOUR / 3),
+        ] {
+            met(store, &contest, kind, part, at).await;
+        }
         if shown == Shown::Published {
             store.publish_contest(contest.id, BY).await.unwrap();
         }
@@ -268,6 +317,15 @@ async fn every_address_shows_to_everybody_what_they_may_see_and_nothing_else() {
                     ("ANN-LOG-1", ann),
                     ("ANN-LOG-2", ann),
                     ("ANN-FOUL-2", organiser || (ann && shown != Shown::Frozen)),
+                    ("SAID-0-0", ann),
+                    ("SAID-1-0", organiser || (ann && shown != Shown::Frozen)),
+                    ("SAID-0-1", false),
+                    ("SAID-1-1", false),
+                    ("ANN-league-1", ann),
+                    ("ANN-final-1", organiser || (ann && is_published)),
+                    ("BEA-league-1", bea),
+                    ("BEA-final-1", bea && (organiser || is_published)),
+                    ("entry-3", false),
                     ("BEA-LOG", bea),
                     ("BEA-FAULT", bea),
                     ("7077", organiser || (all && shown != Shown::Frozen)),
@@ -292,6 +350,12 @@ async fn every_address_shows_to_everybody_what_they_may_see_and_nothing_else() {
             ("ann Ann Lee", true),
             ("ann ANN-LOG-2", true),
             ("ann ANN-FOUL-2", shown != Shown::Frozen),
+            ("ann SAID-0-0", true),
+            ("ann ANN-league-1", true),
+            ("ann ANN-final-1", shown == Shown::Published),
+            ("organiser ANN-final-1", true),
+            ("organiser ANN-league-1", true),
+            ("bea ANN-league-1", false),
             ("bea BEA-FAULT", true),
             ("bea 7077", shown != Shown::Frozen),
             ("guest 3031", shown == Shown::Frozen),
@@ -304,6 +368,98 @@ async fn every_address_shows_to_everybody_what_they_may_see_and_nothing_else() {
             assert_eq!(seen.iter().any(|one| one == what), is, "{shown:?}: {what}");
         }
     }
+}
+
+#[tokio::test]
+async fn games_of_rounds_are_told_of_to_those_who_have_played_them_as_the_board_is() {
+    for shown in [Shown::Open, Shown::Frozen, Shown::Published] {
+        let contested = Contested::new(shown).await;
+        let sees = async |who: &Browser, entry: u64, game: &str| {
+            let at = format!("/contest/spring/entries/{entry}/games/{game}");
+            let (status, page) = contested.get(who, &at).await;
+            let api = format!("/api/v1/contests/spring/entries/{entry}/games/{game}");
+            for more in ["log", "explanation"] {
+                let (same, told) = contested.get(who, &format!("{api}/{more}")).await;
+                assert_eq!(same, status, "{shown:?} {api}/{more}: {told}");
+            }
+            (status == StatusCode::OK, page)
+        };
+        for (game, is_told) in [
+            ("1.1", true),
+            ("1.2", true),
+            ("2.1", shown != Shown::Frozen),
+            ("final.1", shown == Shown::Published),
+            ("1.3", false),
+            ("3.1", false),
+            ("final.3", false),
+            ("1.0", false),
+            ("x", false),
+        ] {
+            let (ann, page) = sees(&contested.ann, 1, game).await;
+            assert_eq!(ann, is_told, "{shown:?} {game}: {page}");
+            let (bea, page) = sees(&contested.bea, 3, game).await;
+            assert_eq!(bea, is_told, "{shown:?} {game}: {page}");
+            assert!(!page.contains("ANN-"), "{page}");
+            let exists = matches!(game, "1.1" | "1.2" | "2.1" | "final.1");
+            let (organiser, page) = sees(&contested.organiser, 1, game).await;
+            assert_eq!(organiser, exists, "{shown:?} {game}: {page}");
+            assert!(!page.contains("BEA-"), "{page}");
+            for (who, entry) in [
+                (&contested.bea, 1),
+                (&contested.ann, 3),
+                (&contested.guest, 1),
+            ] {
+                assert!(!sees(who, entry, game).await.0, "{shown:?} {game}");
+            }
+        }
+        // Pseudonyms stand for the bots, names for organisers.
+        let (_, page) = sees(&contested.ann, 1, "1.2").await;
+        assert!(
+            page.contains("heron – otter") && page.contains("ANN-league-1"),
+            "{page}"
+        );
+        let (_, page) = sees(&contested.organiser, 1, "1.1").await;
+        assert!(page.contains("Ann Lee – Bea Ray"), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn an_entry_lists_its_games_of_the_last_rounds() {
+    let contested = Contested::new(Shown::Frozen).await;
+    let store = &contested.page.site.store;
+    let id = contested.contest.id;
+    let now = contested.page.site.contests().unwrap().clock.unix_ms();
+    let mut standing = Standing::read(store, "spring", now).await.unwrap();
+    // Only one that was built has played.
+    let mut entry = store.entry(id, 1).await.unwrap();
+    let none = standing.rounds(store, &entry, Viewer::Organiser).await;
+    assert!(none.unwrap().is_empty());
+    entry.spec = Some("packed:0".to_owned());
+    for (viewer, expected, opponent) in [
+        (
+            Viewer::Organiser,
+            vec!["final.1", "final.2", "2.1", "2.2", "1.1", "1.2"],
+            "Bea Ray",
+        ),
+        (Viewer::Contestant(1), vec!["1.1", "1.2"], "heron"),
+        (Viewer::Contestant(2), vec![], ""),
+        (Viewer::Other, vec![], ""),
+    ] {
+        let listed = standing.rounds(store, &entry, viewer).await.unwrap();
+        let games: Vec<&str> = listed.iter().map(|game| &*game.game).collect();
+        assert_eq!(games, expected, "{viewer:?}");
+        assert!(listed.iter().all(|game| game.opponents == [opponent]));
+        let seats: Vec<u8> = listed.iter().map(|game| game.seat).collect();
+        assert!(
+            seats
+                .iter()
+                .enumerate()
+                .all(|(at, seat)| at % 2 == usize::from(*seat))
+        );
+    }
+    standing.phase = arena_contest::Phase::Published;
+    let listed = standing.rounds(store, &entry, Viewer::Contestant(1)).await;
+    assert_eq!(listed.unwrap().len(), 6);
 }
 
 #[tokio::test]
@@ -812,6 +968,8 @@ async fn pages_lead_to_pages_and_the_chinese_ones_are_chinese() {
                 "/contest/spring/entries/1",
                 "/contest/spring/entries/2",
                 "/contest/spring/entries/2/games/1",
+                "/contest/spring/entries/1/games/1.1",
+                "/contest/spring/entries/1/games/1.1/explanation",
                 "/contest/none",
             ],
         ),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_contest::{ContestRules, EntryDetails, Phase, Standing, Viewer, viewer};
+use arena_contest::{ContestRules, EntryDetails, Phase, RoundGame, Standing, Viewer, viewer};
 use arena_store::{Contest, ContestId, DetailsOf, Entry, Person, Store, StoreError};
 use axum::{
     extract::FromRequestParts,
@@ -274,6 +274,16 @@ impl Visit {
         let of = DetailsOf::Entry(number);
         let mut details = self.standing.details(&site.store, of, self.viewer).await?;
         Ok(details.remove(&number).unwrap_or_default())
+    }
+
+    /// The games of one of these in rounds of the league and in the final, as far as they may see them.
+    pub(super) async fn rounds(
+        &self,
+        site: &Site,
+        entry: &Entry,
+    ) -> Result<Vec<RoundGame>, PageError> {
+        let rounds = self.standing.rounds(&site.store, entry, self.viewer);
+        Ok(rounds.await?)
     }
 
     /// The same of all of these, by their numbers.

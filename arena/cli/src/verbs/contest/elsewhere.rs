@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context as _;
-use arena_contest::ContestEntry;
+use arena_contest::{ContestEntry, GameOfEntry};
 use arena_terminal::Format;
 use bytes::Bytes;
 use clap::Args;
@@ -18,7 +18,7 @@ use referee_net::{HttpClient, HttpError, SiteUrl, Token};
 use serde::Deserialize;
 
 use super::{
-    entry::{headline, json, show_details},
+    entry::{ToldGame, headline, json, show_details},
     upload::Upload,
 };
 use crate::{End, report, usage};
@@ -163,6 +163,47 @@ impl ContestElsewhere {
                 show_details(&entry)?;
             }
         }
+        Ok(End::Done)
+    }
+
+    /// Prints a game of an entry.
+    pub(super) async fn show_game(
+        &self,
+        number: u64,
+        game: GameOfEntry,
+        format: Format,
+    ) -> anyhow::Result<End> {
+        let (entry, _) = match reached(self.entry(number).await)??.entry() {
+            Ok(entry) => entry,
+            Err(refused) => return refused.show(format),
+        };
+        let ask = async |what: &str| {
+            let path = format!("{}/{number}/games/{game}/{what}", self.entries());
+            self.client.send(Method::GET, &path, Bytes::new()).await
+        };
+        let log = reached(ask("log").await)??;
+        if !log.status().is_success() {
+            let refused = self.read(&log).entry().err();
+            let words = format!("there is no game {game}");
+            return refused
+                .unwrap_or(Refused { words, json: None })
+                .show(format);
+        }
+        let explanation = match ask("explanation").await {
+            Ok(answer) if answer.status().is_success() => serde_json::from_slice(answer.body())
+                .map_err(|error| format!("its explanation can't be read: {error}")),
+            Ok(answer) => {
+                let refused = self.read(&answer).entry().err();
+                Err(refused.map_or_else(String::new, |refused| refused.words))
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        let told = ToldGame {
+            game: game.to_string(),
+            explanation,
+            log: String::from_utf8_lossy(log.body()).into_owned(),
+        };
+        told.show(&entry, format)?;
         Ok(End::Done)
     }
 

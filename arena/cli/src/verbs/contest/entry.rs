@@ -1,14 +1,19 @@
 //! `arena contest entry`: one entry of the store of this machine, or of an arena elsewhere, and the
 //! words in which entries are printed.
 
-use arena_contest::{ContestEntry, Fault, Viewer};
-use arena_store::{DetailsOf, EntryState};
+use anyhow::Context as _;
+use arena_contest::{
+    ContestEntry, ContestGame, EntryExplanation, EntryGame, Fault, GameOfEntry, Viewer,
+};
+use arena_events::replay::{ExplainedEvent, ExplanationEvent};
+use arena_review::{ExplainBy, ExplainOptions, explain};
+use arena_store::{DetailsOf, EntryState, Store};
 use arena_terminal::{Format, StoreAt};
 use clap::Args;
-use referee_core::{printable, shorten};
+use referee_core::{Record, Root, Seat, printable, shorten};
 
 use super::{Opened, count, elsewhere::ArenaAt, told};
-use crate::{End, report};
+use crate::{End, report, usage, verbs::replay::analyst};
 
 #[derive(Args)]
 pub(crate) struct OfEntry {
@@ -16,6 +21,10 @@ pub(crate) struct OfEntry {
     contest: String,
     /// The entry's number.
     entry: u64,
+    /// One of its games, as the entry shows it (3, 12.3 or final.3): how it ended, what each move of the
+    /// bot was worth by what it knew, and what it printed.
+    #[arg(long, value_name = "GAME")]
+    game: Option<GameOfEntry>,
     #[command(flatten)]
     arena: ArenaAt,
     #[command(flatten)]
@@ -28,7 +37,10 @@ pub(crate) struct OfEntry {
 impl OfEntry {
     pub(super) async fn show(self) -> anyhow::Result<End> {
         if let Some(elsewhere) = self.arena.open(&self.contest)? {
-            return elsewhere.show(self.entry, self.format).await;
+            return match self.game {
+                Some(game) => elsewhere.show_game(self.entry, game, self.format).await,
+                None => elsewhere.show(self.entry, self.format).await,
+            };
         }
         let opened = Opened::new(&self.store, &self.contest).await?;
         let (standing, viewer) = (&opened.standing, Viewer::Organiser);
@@ -36,7 +48,27 @@ impl OfEntry {
         let of = DetailsOf::Entry(entry.number);
         let details = standing.details(&opened.store, of, viewer);
         let details = told(details.await)?.remove(&entry.number);
-        let entry_told = standing.told(entry, details.unwrap_or_default(), viewer);
+        let entry_told = ContestEntry {
+            rounds: told(standing.rounds(&opened.store, entry, viewer).await)?,
+            ..standing.told(entry, details.unwrap_or_default(), viewer)
+        };
+        if let Some(which) = self.game {
+            let game = standing.game(&opened.store, entry, which, viewer);
+            let Some(game) = told(game.await)? else {
+                return usage(format!(
+                    "there is no game {which}; `arena contest entry {} {}` shows them",
+                    self.contest, self.entry
+                ));
+            };
+            let told_game = ToldGame {
+                game: which.to_string(),
+                explanation: explained(&opened.store, &game).await,
+                log: told(standing.log(&opened.store, &game).await)?.unwrap_or_default(),
+            };
+            told_game.show(&entry_told, self.format)?;
+            opened.store.close().await;
+            return Ok(End::Done);
+        }
         match self.format {
             Format::Json => json(&serde_json::to_string(&entry_told)?)?,
             Format::Text => {
@@ -51,6 +83,163 @@ impl OfEntry {
         opened.store.close().await;
         Ok(End::Done)
     }
+}
+
+/// What the moves of an entry in a game were worth, or why that is not known.
+async fn explained(store: &Store, game: &EntryGame) -> Result<EntryExplanation, String> {
+    let found = async {
+        let played = &game.played;
+        let tournament = store.tournament(&played.tournament).await?;
+        let tournament = tournament.context("its tournament is gone")?;
+        let text = store.record(tournament.id, played.group, played.seating);
+        let text = text.await?.context("its record is gone")?;
+        let mut record = Record::parse(&text)?.printable();
+        for ((_, name), shown) in record
+            .header
+            .players
+            .iter_mut()
+            .zip(game.players.iter().flatten())
+        {
+            *name = printable(shown);
+        }
+        let (spec, bot) = analyst(&record)?.context("no bot judges this game")?;
+        let root: Root = "explain".parse()?;
+        let options = ExplainOptions {
+            by: ExplainBy::Estimates(&bot),
+            seat: Some(Seat::new(played.seat)),
+            root: &root,
+            threads: referee::core_count(),
+        };
+        let explained = explain(&record, &options)?;
+        let moves = explained.events(&record.header.players);
+        let turning_point = explained.turning_point.map(|at| moves[at].clone());
+        Ok::<_, anyhow::Error>(EntryExplanation {
+            explanation: ExplanationEvent {
+                difference_error: turning_point.as_ref().map(|_| 0.0),
+                turning_point,
+                bot: Some(spec),
+                playouts: None,
+            },
+            moves,
+        })
+    };
+    found.await.map_err(|error| format!("{error:#}"))
+}
+
+/// A game of an entry for who reads about it.
+pub(super) struct ToldGame {
+    /// Its number among the games of the entry.
+    pub(super) game: String,
+    /// What its moves were worth, or why that is not known.
+    pub(super) explanation: Result<EntryExplanation, String>,
+    /// What its bot printed.
+    pub(super) log: String,
+}
+
+impl ToldGame {
+    /// Prints it.
+    pub(super) fn show(&self, entry: &ContestEntry, format: Format) -> anyhow::Result<()> {
+        let Self {
+            game,
+            explanation,
+            log,
+        } = self;
+        let of_exam = entry.games.iter().find(|one| one.game.to_string() == *game);
+        let of_round = entry.rounds.iter().find(|one| one.game == *game);
+        if format == Format::Json {
+            let told = serde_json::json!({
+                "game": match (of_exam, of_round) {
+                    (Some(game), _) => serde_json::to_value(game)?,
+                    (None, round) => serde_json::to_value(round)?,
+                },
+                "explanation": explanation.as_ref().ok(),
+                "log": log,
+            });
+            return json(&told.to_string());
+        }
+        let (headline, foul) = match (of_exam, of_round) {
+            (Some(one), _) => (
+                format!(
+                    ": {} against {}, {} moves",
+                    one.words, one.opponent, one.plies
+                ),
+                one.foul.as_deref(),
+            ),
+            (None, Some(one)) => (
+                format!(
+                    ": {} against {}, {} moves",
+                    one.words,
+                    one.opponents.join(", "),
+                    one.plies
+                ),
+                one.foul.as_deref(),
+            ),
+            (None, None) => (String::new(), None),
+        };
+        report::heading(&format!("game {game}{}", printable(&headline)))?;
+        if let Some(foul) = foul {
+            report::line(&printable(foul))?;
+        }
+        match explanation {
+            Ok(explanation) => show_explanation(explanation)?,
+            Err(why) => report::note(&format!("not explained: {}", printable(why))),
+        }
+        report::heading("log")?;
+        if log.is_empty() {
+            report::line("nothing, or it is not kept any more")?;
+        }
+        for line in log.lines() {
+            report::text(&format!("{}\n", printable(line)))?;
+        }
+        Ok(())
+    }
+}
+
+fn show_explanation(explained: &EntryExplanation) -> anyhow::Result<()> {
+    /// A better move that was worth so much more of the points is shown.
+    const LOSS: f64 = 0.05;
+    const LONGEST_MOVE: usize = 14;
+    let EntryExplanation { moves, explanation } = explained;
+    let percent = |score: f64| format!("{:.0} %", 100.0 * score);
+    let played = |one: &ExplainedEvent| {
+        let notation = one.notation.as_deref().unwrap_or("a foul");
+        shorten(&printable(notation), LONGEST_MOVE)
+    };
+    let rows = moves.iter().map(|one| {
+        let better = one.better.as_ref();
+        let better = better.filter(|better| better.expects.score - one.expects.score >= LOSS);
+        [
+            one.number.to_string(),
+            played(one),
+            percent(one.expects.score),
+            better.map_or_else(String::new, |better| {
+                shorten(&printable(&better.notation), LONGEST_MOVE)
+            }),
+            better.map_or_else(String::new, |better| percent(better.expects.score)),
+        ]
+    });
+    report::heading("what its moves were worth")?;
+    report::plain_table(&["move", "plays", "expects", "best", "worth"], rows)?;
+    let turned = explanation.turning_point.as_ref();
+    let turned = turned.and_then(|one| Some((one, one.better.as_ref()?)));
+    report::line(&turned.map_or_else(
+        || "no single move turned it".to_owned(),
+        |(one, better)| {
+            format!(
+                "move {} turned the game: {} could expect {}; {} was worth {}",
+                one.number,
+                played(one),
+                percent(one.expects.score),
+                printable(&better.notation),
+                percent(better.expects.score)
+            )
+        },
+    ))?;
+    let bot = explanation.bot.as_deref().unwrap_or_default();
+    report::line(&format!(
+        "shares of the points, as {} estimates them from what its seat knew",
+        printable(bot)
+    ))
 }
 
 /// An entry as the API has it.
@@ -96,6 +285,7 @@ pub(super) fn show_details(entry: &ContestEntry) -> anyhow::Result<()> {
         log,
         findings,
         games,
+        rounds,
         ..
     } = entry;
     if let Some(Fault { words, .. }) = fault {
@@ -126,18 +316,45 @@ pub(super) fn show_details(entry: &ContestEntry) -> anyhow::Result<()> {
         report::heading("the first foul")?;
         report::line(&printable(foul))?;
     }
-    if games.is_empty() {
+    if !games.is_empty() {
+        show_exam(games)?;
+    }
+    if rounds.is_empty() {
         return Ok(());
     }
+    report::heading("league and final")?;
+    let rows = rounds.iter().map(|game| {
+        [
+            printable(&game.game),
+            printable(&game.opponents.join(", ")),
+            seat(game.seat),
+            printable(&game.words),
+            game.plies.to_string(),
+            game.foul.as_deref().map(in_short).unwrap_or_default(),
+        ]
+    });
+    report::plain_table(
+        &["game", "opponent", "seat", "verdict", "moves", "why"],
+        rows,
+    )
+}
+
+/// A seat in words, as in a game of two.
+fn seat(seat: u8) -> String {
+    match seat {
+        0 => "first".to_owned(),
+        1 => "second".to_owned(),
+        seat => (seat + 1).to_string(),
+    }
+}
+
+fn show_exam(games: &[ContestGame]) -> anyhow::Result<()> {
     let rows = games.iter().map(|game| {
         [
+            game.game.to_string(),
             printable(&game.part_words),
             printable(&game.opponent),
-            match game.seat {
-                0 => "first",
-                _ => "second",
-            }
-            .to_owned(),
+            seat(game.seat),
             printable(&game.words),
             game.points.to_string(),
             game.plies.to_string(),
@@ -145,7 +362,7 @@ pub(super) fn show_details(entry: &ContestEntry) -> anyhow::Result<()> {
         ]
     });
     let header = [
-        "part", "opponent", "seat", "verdict", "points", "moves", "why",
+        "game", "part", "opponent", "seat", "verdict", "points", "moves", "why",
     ];
     report::plain_table(&header, rows)
 }

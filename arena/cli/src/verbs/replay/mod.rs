@@ -7,6 +7,7 @@ mod rerun;
 mod show;
 mod verify;
 
+pub(crate) use self::explain::analyst;
 use arena_terminal::beside::{ExportArgs, ExportFormat};
 use clap::Subcommand;
 
