@@ -1,7 +1,7 @@
 //! The move that turned a game: each position of it is played on from, and the expected
 //! scores are compared.
 
-use arena_events::replay::{BetterMove, ExpectedScore, ExplainedEvent};
+use arena_events::replay::{BetterMove, ExpectedScore, ExplainedEvent, ExplanationEvent};
 use referee_core::{Dice, FoulKind, GameKind, PerSeat, Record, Root, Seat};
 use referee_games::game;
 
@@ -324,6 +324,37 @@ fn explained(
         expects,
         better,
     }
+}
+
+/// The moves of one seat, each with what it was worth by what the seat knew, and the one that turned the
+/// game, as a bot with estimates judges them, which has this name.
+///
+/// # Errors
+///
+/// As [`explain`].
+pub fn explain_seat(
+    record: &Record,
+    seat: Seat,
+    (name, bot): (String, &dyn InProcessBot),
+    threads: usize,
+) -> Result<(Vec<ExplainedEvent>, ExplanationEvent), ReviewError> {
+    let root: Root = "explain".parse().expect("a word is a root");
+    let options = ExplainOptions {
+        by: ExplainBy::Estimates(bot),
+        seat: Some(seat),
+        root: &root,
+        threads,
+    };
+    let explained = explain(record, &options)?;
+    let moves = explained.events(&record.header.players);
+    let turning_point = explained.turning_point.map(|at| moves[at].clone());
+    let explanation = ExplanationEvent {
+        difference_error: turning_point.as_ref().map(|_| 0.0),
+        turning_point,
+        bot: Some(name),
+        playouts: None,
+    };
+    Ok((moves, explanation))
 }
 
 #[cfg(test)]

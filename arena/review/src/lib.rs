@@ -19,7 +19,9 @@ mod search;
 pub use arena_events::replay::ExpectedScore;
 pub use error::ReviewError;
 pub use evaluate::{PositionJudge, course, deals, evaluate};
-pub use explain::{ExplainBy, ExplainOptions, ExplainedMove, Explanation, explain, is_sure};
+pub use explain::{
+    ExplainBy, ExplainOptions, ExplainedMove, Explanation, explain, explain_seat, is_sure,
+};
 pub use line::line;
 pub use playouts::{BotError, InProcessBot, InProcessSeat, expected};
 pub use rerun::{RerunReport, RerunRequest, rerun};

@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use arena_contest::EntryExplanation;
-use arena_events::replay::ExplanationEvent;
 use arena_play::{HintError, SeatQuestion};
-use arena_review::{ExpectedScore, ExplainBy, ExplainOptions, explain, line};
-use referee_core::{PerSeat, Record, Root, Seat};
+use arena_review::{ExpectedScore, explain_seat, line};
+use referee_core::{PerSeat, Record, Seat};
 use referee_games::game;
 use serde::{Deserialize, Serialize};
 
@@ -147,25 +146,10 @@ pub fn advise(
             let record = Record::parse(record).map_err(|error| failed(&error))?;
             let info = game(&record.header.game).ok_or(NoAdvice::NoBot)?.info();
             let (bot, analyst) = analyst(info).ok_or(NoAdvice::NoBot)?;
-            let root: Root = "explain".parse().expect("a word is a root");
-            let options = ExplainOptions {
-                by: ExplainBy::Estimates(&*analyst),
-                seat: Some(Seat::new(*seat)),
-                root: &root,
-                threads: 1,
-            };
-            let explained = explain(&record, &options).map_err(|error| failed(&error))?;
-            let moves = explained.events(&record.header.players);
-            let turning_point = explained.turning_point.map(|at| moves[at].clone());
-            Ok(Advice::Explanation(EntryExplanation {
-                explanation: ExplanationEvent {
-                    difference_error: turning_point.as_ref().map(|_| 0.0),
-                    turning_point,
-                    bot: Some(bot),
-                    playouts: None,
-                },
-                moves,
-            }))
+            let judge = (bot, &*analyst);
+            let explained = explain_seat(&record, Seat::new(*seat), judge, 1);
+            let (moves, explanation) = explained.map_err(|error| failed(&error))?;
+            Ok(Advice::Explanation(EntryExplanation { moves, explanation }))
         }
     }
 }

@@ -5,12 +5,12 @@ use anyhow::Context as _;
 use arena_contest::{
     ContestEntry, ContestGame, EntryExplanation, EntryGame, Fault, GameOfEntry, Viewer,
 };
-use arena_events::replay::{ExplainedEvent, ExplanationEvent};
-use arena_review::{ExplainBy, ExplainOptions, explain};
+use arena_events::replay::ExplainedEvent;
+use arena_review::explain_seat;
 use arena_store::{DetailsOf, EntryState, Store};
 use arena_terminal::{Format, StoreAt};
 use clap::Args;
-use referee_core::{Record, Root, Seat, printable, shorten};
+use referee_core::{Record, Seat, printable, shorten};
 
 use super::{Opened, count, elsewhere::ArenaAt, told};
 use crate::{End, report, usage, verbs::replay::analyst};
@@ -103,25 +103,9 @@ async fn explained(store: &Store, game: &EntryGame) -> Result<EntryExplanation, 
             *name = printable(shown);
         }
         let (spec, bot) = analyst(&record)?.context("no bot judges this game")?;
-        let root: Root = "explain".parse()?;
-        let options = ExplainOptions {
-            by: ExplainBy::Estimates(&bot),
-            seat: Some(Seat::new(played.seat)),
-            root: &root,
-            threads: referee::core_count(),
-        };
-        let explained = explain(&record, &options)?;
-        let moves = explained.events(&record.header.players);
-        let turning_point = explained.turning_point.map(|at| moves[at].clone());
-        Ok::<_, anyhow::Error>(EntryExplanation {
-            explanation: ExplanationEvent {
-                difference_error: turning_point.as_ref().map(|_| 0.0),
-                turning_point,
-                bot: Some(spec),
-                playouts: None,
-            },
-            moves,
-        })
+        let (seat, threads) = (Seat::new(played.seat), referee::core_count());
+        let (moves, explanation) = explain_seat(&record, seat, (spec, &bot), threads)?;
+        Ok::<_, anyhow::Error>(EntryExplanation { moves, explanation })
     };
     found.await.map_err(|error| format!("{error:#}"))
 }
