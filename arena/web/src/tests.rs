@@ -616,6 +616,11 @@ async fn others_watch_a_game_where_whoever_began_it_allows_it_and_no_hand_is_hid
             .await
             .unwrap();
         page.until(&eva, &at, "It is your turn.").await;
+        // Nobody who was not invited finds the free seat.
+        let (_, lobby) = page.get(&stranger, "/play").await;
+        assert!(!lobby.contains(&at[1..]), "{lobby}");
+        page.post(&Browser::at("192.0.2.2"), &format!("{at}/join"), "")
+            .await;
         let (_, lobby) = page.get(&stranger, "/play").await;
         assert_eq!(
             lobby.contains(&at[1..]),

@@ -13,7 +13,6 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
-#[cfg(test)]
 pub(crate) use kept::SeatedPlayer;
 pub use options::{Opponent, PeopleOptions, RecordBounds};
 
@@ -117,11 +116,14 @@ impl People {
         own
     }
 
-    /// The games that others may watch and that are not over, by those who play them.
+    /// The games that others may watch and that are not over, by those who play them. One with a free
+    /// seat is for those who were sent its address.
     fn watched(&self) -> Vec<Arc<PeopleTable>> {
         let tables = self.tables.lock();
-        let all = tables.values();
-        let watched = all.filter(|table| table.is_watched() && !table.is_over());
+        let watched = tables.values().filter(|table| {
+            let has_room = table.chairs().iter().any(SeatedPlayer::is_free);
+            table.is_watched() && !table.is_over() && !has_room
+        });
         let mut watched: Vec<_> = watched.cloned().collect();
         drop(tables);
         watched.sort_by(|a, b| (&a.names, a.id()).cmp(&(&b.names, b.id())));
