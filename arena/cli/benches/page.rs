@@ -32,7 +32,7 @@ use tokio::{
 use self::{
     client::{ask, header},
     driver::Driver,
-    site::{Serving, Site},
+    site::{Serving, Site, cpu_of_clients},
 };
 
 const SPECTATORS: usize = 200;
@@ -61,10 +61,11 @@ fn games(site: &Site) -> u64 {
     digits.parse().expect("a number")
 }
 
-/// Games a second for a while.
-async fn rate(site: &Site) -> f64 {
-    let (before, began) = (games(site), Instant::now());
+/// Games a second for a while, in which the clients have taken this time of a core.
+async fn rate(site: &Site, clients: &mut Duration) -> f64 {
+    let (before, began, cpu) = (games(site), Instant::now(), cpu_of_clients());
     sleep(TIME).await;
+    *clients += cpu_of_clients() - cpu;
     (games(site) - before) as f64 / began.elapsed().as_secs_f64()
 }
 
@@ -169,13 +170,14 @@ async fn measure() {
     let (pages, moves, idle) = (Arc::default(), Arc::default(), Arc::default());
     let bytes = Arc::new(AtomicU64::new(0));
     let (mut alone, mut quiet, mut busy) = (Vec::new(), Vec::new(), Vec::new());
+    let mut clients = [Duration::ZERO; 3];
     let (mut memory_quiet, mut memory_busy) = (0.0_f64, 0.0_f64);
     for _ in 0..TURNS {
-        alone.push(rate(&site).await);
+        alone.push(rate(&site, &mut clients[0]).await);
 
         let over = Arc::new(AtomicBool::new(false));
         let asking = tokio::spawn(probe(page(), Arc::clone(&idle), over.clone()));
-        quiet.push(rate(&site).await);
+        quiet.push(rate(&site, &mut clients[1]).await);
         memory_quiet = memory_quiet.max(memory_mib(&arena));
         over.store(true, Ordering::Relaxed);
         let _ = asking.await;
@@ -198,7 +200,7 @@ async fn measure() {
         let probing = probe(page(), Arc::clone(&pages), over.clone());
         people.push(tokio::spawn(probing));
         sleep(Duration::from_secs(3)).await;
-        busy.push(rate(&site).await);
+        busy.push(rate(&site, &mut clients[2]).await);
         memory_busy = memory_busy.max(memory_mib(&arena));
         over.store(true, Ordering::Relaxed);
         for one in people {
@@ -217,6 +219,10 @@ async fn measure() {
         100.0 * (1.0 - quiet / alone),
         100.0 * (1.0 - busy / quiet)
     );
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let of_all = TURNS as f64 * TIME.as_secs_f64() * cores as f64 / 100.0;
+    let [_, one, people] = clients.map(|taken| taken.as_secs_f64() / of_all);
+    println!("clients  {one:.1} % of all cores for the one who asks, {people:.1} % for the people");
     for (what, took) in [("quiet", &idle), ("busy", &pages), ("a move", &moves)] {
         println!(
             "latency  {what}: p50 {:.1} ms, p99 {:.1} ms",
