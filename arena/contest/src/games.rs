@@ -7,8 +7,9 @@ use arena_events::exam::ExamVerdict;
 use arena_ladder::Entrant;
 use arena_store::{
     ContestRun, ContestRunKind, DetailsOf, Entry, GameFilter, GameRow, NewEntrant, Store,
+    TournamentId,
 };
-use referee_core::Seat;
+use referee_core::{Record, Seat, printable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +106,44 @@ pub struct EntryGame {
     pub players: Option<Vec<String>>,
 }
 
+impl EntryGame {
+    /// Gives the players in the game's record the names that one who looks may know.
+    pub fn name_players(&self, record: &mut Record) {
+        let names = self.players.iter().flatten();
+        for ((_, name), shown) in record.header.players.iter_mut().zip(names) {
+            *name = printable(shown);
+        }
+    }
+}
+
+/// The games of an entry in the last rounds of the league and in the final. They are the same until
+/// another meeting is told of: see [`is_newest`](Self::is_newest).
+#[derive(Debug, Default)]
+pub struct EntryRounds {
+    /// The newest meeting that was told of.
+    newest: Option<TournamentId>,
+    /// The newest round first.
+    games: Vec<PlayedInRound>,
+}
+
+#[derive(Debug)]
+struct PlayedInRound {
+    which: GameOfEntry,
+    played: PlayedGame,
+    players: Players,
+}
+
+/// The entries that play in a game, by seat; none for a filler.
+type Players = Vec<Option<u64>>;
+
+impl EntryRounds {
+    /// True if no other meeting is told of to one who looks than when they were read for the same one.
+    #[must_use]
+    pub fn is_newest(&self, standing: &Standing, viewer: Viewer) -> bool {
+        self.newest == standing.newest_meeting(viewer)
+    }
+}
+
 /// A round of the league or a final, as an entry has played in it.
 struct PlayedRound {
     run: ContestRun,
@@ -157,7 +196,7 @@ impl Standing {
         let games = meeting.games(store, number as u32).await?;
         Ok(games.get(number - 1).map(|row| EntryGame {
             played: meeting.played(row),
-            players: Some(self.players(&meeting, row, viewer)),
+            players: Some(self.names(&meeting.players(row), viewer)),
         }))
     }
 
@@ -189,7 +228,7 @@ impl Standing {
     }
 
     /// The games of an entry in the last rounds of the league and in the final, as far as one who looks may
-    /// see them, the newest round first.
+    /// see them. [`told_rounds`](Self::told_rounds) tells of them.
     ///
     /// # Errors
     ///
@@ -199,10 +238,13 @@ impl Standing {
         store: &Store,
         entry: &Entry,
         viewer: Viewer,
-    ) -> Result<Vec<RoundGame>, ContestError> {
-        let has_none = self.rules.league.is_none() && self.rules.r#final.is_none();
-        if has_none || entry.spec.is_none() || !viewer.sees(entry) {
-            return Ok(Vec::new());
+    ) -> Result<EntryRounds, ContestError> {
+        let mut rounds = EntryRounds {
+            newest: self.newest_meeting(viewer),
+            games: Vec::new(),
+        };
+        if rounds.newest.is_none() || entry.spec.is_none() || !viewer.sees(entry) {
+            return Ok(rounds);
         }
         let is_frozen = matches!(self.phase, Phase::Frozen | Phase::Closed);
         let before =
@@ -212,44 +254,65 @@ impl Standing {
         let told = runs
             .into_iter()
             .filter(|run| self.rules.is_meeting_told(run, viewer, self.phase));
-        let mut rounds = Vec::new();
         for run in told {
             let Some(meeting) = PlayedRound::of(store, entry, run).await? else {
                 continue;
             };
             let games = meeting.games(store, LISTED).await?;
-            rounds.extend((1..).zip(&games).map(|(number, row)| {
-                let played = meeting.played(row);
-                let players = self.players(&meeting, row, viewer).into_iter();
-                let others = (0..).zip(players).filter(|(seat, _)| *seat != played.seat);
-                RoundGame {
-                    game: meeting.number(number).to_string(),
-                    round: match meeting.run.kind {
-                        ContestRunKind::Final => 0,
-                        _ => meeting.run.part,
-                    },
-                    opponents: others.map(|(_, name)| name).collect(),
-                    seat: played.seat,
-                    verdict: played.verdict,
-                    words: verdict_words(played.verdict).to_owned(),
-                    plies: played.plies,
-                    foul: played.foul,
-                }
-            }));
+            let games = (1..).zip(&games).map(|(number, row)| PlayedInRound {
+                which: meeting.number(number),
+                played: meeting.played(row),
+                players: meeting.players(row),
+            });
+            rounds.games.extend(games);
         }
         Ok(rounds)
     }
 
-    /// The names of the players of a game by seat, as one who looks may know them.
-    fn players(&self, meeting: &PlayedRound, row: &GameRow, viewer: Viewer) -> Vec<String> {
-        let places = row.order.iter();
-        let names = places.map(|place| {
-            let who = row.lineup.get(*place).copied().flatten();
-            let Some(bot) = who.and_then(|who| meeting.entrants.get(who.index())) else {
+    /// The same for one who looks, with the names that they may know now.
+    #[must_use]
+    pub fn told_rounds(&self, rounds: &EntryRounds, viewer: Viewer) -> Vec<RoundGame> {
+        let told = rounds.games.iter().map(|game| {
+            let PlayedInRound {
+                which,
+                played,
+                players,
+            } = game;
+            let players = self.names(players, viewer).into_iter();
+            let others = (0..).zip(players).filter(|(seat, _)| *seat != played.seat);
+            RoundGame {
+                game: which.to_string(),
+                round: match which {
+                    GameOfEntry::Round(round, _) => *round,
+                    GameOfEntry::Exam(_) | GameOfEntry::Final(_) => 0,
+                },
+                opponents: others.map(|(_, name)| name).collect(),
+                seat: played.seat,
+                verdict: played.verdict,
+                words: verdict_words(played.verdict).to_owned(),
+                plies: played.plies,
+                foul: played.foul.clone(),
+            }
+        });
+        told.collect()
+    }
+
+    /// The newest round or final that is counted and that one who looks may see.
+    fn newest_meeting(&self, viewer: Viewer) -> Option<TournamentId> {
+        // They are in the order in which they began.
+        let newest = self.meetings.iter().rev().find(|run| {
+            run.result.is_some() && self.rules.is_meeting_told(run, viewer, self.phase)
+        });
+        newest.map(|run| run.tournament)
+    }
+
+    /// The names of the players of a game, as one who looks may know them.
+    fn names(&self, players: &[Option<u64>], viewer: Viewer) -> Vec<String> {
+        let names = players.iter().map(|player| {
+            let Some(number) = player else {
                 return "filler".to_owned();
             };
-            let number = entry_of(&bot.name);
-            let entry = self.entries.iter().find(|one| Some(one.number) == number);
+            let entry = self.entries.iter().find(|one| one.number == *number);
             entry.map_or_else(String::new, |entry| self.name_of(entry.contestant, viewer))
         });
         names.collect()
@@ -281,6 +344,14 @@ impl PlayedRound {
             ..GameFilter::default()
         };
         Ok(store.games(self.run.tournament, &filter, most).await?)
+    }
+
+    fn players(&self, row: &GameRow) -> Players {
+        let players = row.order.iter().map(|place| {
+            let who = row.lineup.get(*place).copied().flatten()?;
+            entry_of(&self.entrants.get(who.index())?.name)
+        });
+        players.collect()
     }
 
     fn played(&self, row: &GameRow) -> PlayedGame {

@@ -29,7 +29,7 @@ pub use file::{
     ContestRules, Counts, ExamCase, ExamRules, FinalRules, LARGEST_UPLOAD, LadderRules,
     LeagueRules, QuietHours, SubmitLimits,
 };
-pub use games::{EntryGame, GameOfEntry, NoGameOfEntry, RoundGame};
+pub use games::{EntryGame, EntryRounds, GameOfEntry, NoGameOfEntry, RoundGame};
 pub use judge::{
     BuildFailure, BuildJob, BuildSources, BuiltEntry, CheckBuilt, CheckJob, Checking, Judge,
 };

@@ -64,6 +64,15 @@ impl<T> Default for Slot<T> {
     }
 }
 
+impl<T> Slot<T> {
+    /// What was read last, if it is good.
+    pub(crate) fn kept(&self, is_good: fn(&KeptReading<T>) -> bool) -> Option<Arc<T>> {
+        let kept = self.kept.lock();
+        let kept = kept.as_ref().filter(|kept| is_good(kept));
+        kept.map(|kept| kept.value.clone())
+    }
+}
+
 type StandingSlot = Arc<Slot<TournamentStanding>>;
 
 /// The standings of all tournaments that are looked at.
@@ -133,15 +142,10 @@ impl StandingsCache {
     /// for a while; otherwise it is computed anew beside them.
     pub(crate) async fn of(&self, name: &str) -> Result<Arc<TournamentStanding>, PageError> {
         let slot = self.shared.slot(name);
-        let kept = |is_good: fn(&KeptReading<TournamentStanding>) -> bool| {
-            let kept = slot.kept.lock();
-            let kept = kept.as_ref().filter(|kept| is_good(kept));
-            kept.map(|kept| kept.value.clone())
-        };
-        if let Some(fresh) = kept(KeptReading::is_fresh) {
+        if let Some(fresh) = slot.kept(KeptReading::is_fresh) {
             return Ok(fresh);
         }
-        let recent = kept(KeptReading::is_fresh_enough);
+        let recent = slot.kept(KeptReading::is_fresh_enough);
         let reading = match (slot.reading.clone().try_lock_owned(), recent) {
             (Err(_), Some(recent)) => return Ok(recent),
             (Ok(reading), Some(recent)) => {
@@ -159,7 +163,7 @@ impl StandingsCache {
             (Err(_), None) => slot.reading.clone().lock_owned().await,
         };
         // Somebody else may just have read it.
-        if let Some(fresh) = kept(KeptReading::is_fresh) {
+        if let Some(fresh) = slot.kept(KeptReading::is_fresh) {
             return Ok(fresh);
         }
         let read = self.shared.read(&slot, name).await;

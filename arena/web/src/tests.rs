@@ -262,6 +262,14 @@ impl Page {
         ))
     }
 
+    /// Begins a game of two, and gives where it is.
+    async fn begin_for_two(&self, who: &mut Browser, other: &mut Browser, game: &str) -> String {
+        let at = self.begin(who, game).await.unwrap();
+        let joined = self.post(other, &format!("{at}/join"), "").await;
+        other.keep_cookie(&joined);
+        at
+    }
+
     /// Does something in a game: the answer's code, and what is told.
     async fn act(&self, who: &Browser, at: &str, act: &str, form: &str) -> (StatusCode, String) {
         let answer = self.post(who, &format!("{at}/{act}"), form).await;
@@ -530,9 +538,7 @@ async fn a_move_is_taken_back_when_the_other_person_agrees() {
     let page = Page::new().await;
     let mut eva = Browser::at("192.0.2.1");
     let mut bob = Browser::at("192.0.2.2");
-    let at = page.begin(&mut eva, "othello").await.unwrap();
-    let joined = page.post(&bob, &format!("{at}/join"), "").await;
-    bob.keep_cookie(&joined);
+    let at = page.begin_for_two(&mut eva, &mut bob, "othello").await;
     page.until(&eva, &at, "It is your turn.").await;
     let (status, told) = page.act(&eva, &at, "move", "move=d3").await;
     assert_eq!((status, &*told), (StatusCode::OK, ""));
@@ -587,9 +593,7 @@ async fn in_a_game_with_secrets_people_take_back_nothing() {
     let page = Page::new().await;
     let mut eva = Browser::at("192.0.2.1");
     let mut bob = Browser::at("192.0.2.2");
-    let at = page.begin(&mut eva, "mahjong").await.unwrap();
-    let joined = page.post(&bob, &format!("{at}/join"), "").await;
-    bob.keep_cookie(&joined);
+    let at = page.begin_for_two(&mut eva, &mut bob, "mahjong").await;
     page.until(&eva, &at, "It is your turn.").await;
     let table = page.site.people.as_ref().unwrap().table_at(&at).unwrap();
     let legal = table.view().seats[&Seat::new(0)].legal[0].clone();
@@ -649,9 +653,7 @@ async fn whoever_has_played_finds_the_game_again_and_nobody_else_has_it_in_a_lis
     let page = Page::new().await;
     let mut eva = Browser::at("192.0.2.1");
     let mut bob = Browser::at("192.0.2.2");
-    let at = page.begin(&mut eva, "othello").await.unwrap();
-    let joined = page.post(&bob, &format!("{at}/join"), "").await;
-    bob.keep_cookie(&joined);
+    let at = page.begin_for_two(&mut eva, &mut bob, "othello").await;
     page.until(&eva, &at, "It is your turn.").await;
     let (status, _) = page.act(&eva, &at, "resign", "").await;
     assert_eq!(status, StatusCode::OK);
@@ -1132,9 +1134,7 @@ pub(crate) fn addresses(page: &str) -> Vec<String> {
 async fn a_rematch_is_one_game_in_which_seats_are_changed() {
     let page = Page::new().await;
     let [mut eva, mut bob, other] = [1, 2, 3].map(|at| Browser::at(&format!("192.0.2.{at}")));
-    let at = page.begin(&mut eva, "connect_four").await.unwrap();
-    let joined = page.post(&bob, &format!("{at}/join"), "").await;
-    bob.keep_cookie(&joined);
+    let at = page.begin_for_two(&mut eva, &mut bob, "connect_four").await;
     page.until(&eva, &at, "It is your turn.").await;
     let rematch = format!("{at}/rematch");
     let too_early = page.post(&eva, &rematch, "").await;

@@ -21,7 +21,9 @@ use serde_json::{Value, json};
 
 use super::{
     LARGEST_BODY,
-    handlers::{SentFile, ask_for_match, explained, game_of, listed, read_group, take, unkept},
+    handlers::{
+        SentFile, ask_for_match, explained, listed, read_group, take, unkept, visited_game,
+    },
     visit::{SeenContest, Visit, Visitor},
 };
 use crate::{
@@ -308,9 +310,7 @@ async fn log(
     State(site): OfSite,
     Path((name, number, which)): Path<(String, u64, String)>,
 ) -> Result<Response, PageError> {
-    let visit = visitor.visit(&site, &name).await?;
-    visitor.logged_in()?;
-    let (game, _) = game_of(&site, &visit, number, &which).await?;
+    let (visit, game, _) = visited_game(&site, &visitor, &name, (number, &which)).await?;
     let log = visit.standing.log(&site.store, &game).await?;
     let lines = log.iter().flat_map(|log| log.lines());
     let text: String = lines.map(|line| printable(line) + "\n").collect();
@@ -323,9 +323,7 @@ async fn explanation(
     State(site): OfSite,
     Path((name, number, which)): Path<(String, u64, String)>,
 ) -> ApiAnswer<EntryExplanation> {
-    let visit = visitor.visit(&site, &name).await?;
-    visitor.logged_in()?;
-    let (game, record) = game_of(&site, &visit, number, &which).await?;
+    let (_, game, record) = visited_game(&site, &visitor, &name, (number, &which)).await?;
     let explained = explained(&site, &game, &record, &caller).await?;
     Ok(Json(Arc::unwrap_or_clone(explained)))
 }

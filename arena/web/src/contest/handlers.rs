@@ -567,13 +567,16 @@ pub(super) async fn take(
     }
 }
 
-/// A game of an entry, with its record: the names in it are those that whoever looks may know.
-pub(super) async fn game_of(
+/// A game of an entry of a contest that somebody who is logged in may see, with its record: the names in
+/// it are those that they may know.
+pub(super) async fn visited_game(
     site: &Site,
-    visit: &Visit,
-    number: u64,
-    which: &str,
-) -> Result<(EntryGame, Record), PageError> {
+    visitor: &Visitor,
+    contest: &str,
+    (number, which): (u64, &str),
+) -> Result<(Visit, EntryGame, Record), PageError> {
+    let visit = visitor.visit(site, contest).await?;
+    visitor.logged_in()?;
     let none = || {
         let which = printable(&shorten(which, 60));
         PageError::NotFound(format!("entry {number} has no game {which}"))
@@ -588,13 +591,8 @@ pub(super) async fn game_of(
     let (group, seating) = (played.group, played.seating);
     let text = site.store.record(tournament.id, group, seating).await?;
     let mut record = records::read(&text.ok_or_else(none)?)?;
-    if let Some(players) = &game.players {
-        let names = record.header.players.iter_mut().zip(players);
-        for ((_, name), shown) in names {
-            *name = printable(shown);
-        }
-    }
-    Ok((game, record))
+    game.name_players(&mut record);
+    Ok((visit, game, record))
 }
 
 /// The same as its own seat knew it where hands are hidden: all that is shown of it.
@@ -610,9 +608,8 @@ async fn play(
     Query(asked): Query<GameQuery>,
 ) -> Response {
     let found = async {
-        let visit = visitor.visit(&site, &name).await?;
-        visitor.logged_in()?;
-        let (game, record) = game_of(&site, &visit, number, &which).await?;
+        let asked_for = visited_game(&site, &visitor, &name, (number, &which));
+        let (visit, game, record) = asked_for.await?;
         let log = visit.standing.log(&site.store, &game).await?;
         let game = viewed(&game, record)?;
         let analysis = match game.kind.has_secrets() {
@@ -638,9 +635,8 @@ async fn frames(
     State(site): OfSite,
     Path((name, number, which)): Path<(String, u64, String)>,
 ) -> Result<Response, PageError> {
-    let visit = visitor.visit(&site, &name).await?;
-    visitor.logged_in()?;
-    let (game, record) = game_of(&site, &visit, number, &which).await?;
+    let asked_for = visited_game(&site, &visitor, &name, (number, &which));
+    let (_, game, record) = asked_for.await?;
     let frames = viewed(&game, record)?.frames(None, caller.language);
     Ok(Json(frames).into_response())
 }
@@ -652,9 +648,8 @@ async fn explanation(
     Path((name, number, which)): Path<(String, u64, String)>,
 ) -> Response {
     let found = async {
-        let visit = visitor.visit(&site, &name).await?;
-        visitor.logged_in()?;
-        let (game, record) = game_of(&site, &visit, number, &which).await?;
+        let asked_for = visited_game(&site, &visitor, &name, (number, &which));
+        let (_, game, record) = asked_for.await?;
         let explained = explained(&site, &game, &record, &caller).await?;
         let game = viewed(&game, record)?;
         let of = format!("contest/{}/entries/{number}", part(&name));

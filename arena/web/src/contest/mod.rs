@@ -12,7 +12,7 @@ mod words;
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
-use arena_contest::{ContestError, LARGEST_UPLOAD, Standing, Viewer};
+use arena_contest::{ContestError, EntryRounds, LARGEST_UPLOAD, Standing, Viewer};
 use arena_store::{Contest, ContestId, Entry, PersonNumber, Store};
 use arena_tournament::WallClock;
 use axum::http::request::Parts;
@@ -35,6 +35,8 @@ use crate::{
 pub(crate) const LARGEST_BODY: usize = LARGEST_UPLOAD as usize + 16 * 1024;
 /// So many entries are read at once: each is in memory as a whole.
 const UPLOADS: usize = 16;
+/// Of so many entries it is kept what they have played in rounds.
+const ROUNDS_KEPT: usize = 1000;
 
 /// Those who follow a contest: the persons of a contestant, or all others.
 type Followers = (ContestId, Option<u64>);
@@ -48,6 +50,9 @@ pub(crate) struct Contests {
     /// here. That of all others stays as it is.
     handed_in: Mutex<HashMap<Followers, watch::Sender<u64>>>,
     slots: Mutex<HashMap<ContestId, Arc<Slot<Standing>>>>,
+    /// What entries have played in rounds, by their numbers and whether it is for organisers: a page that
+    /// is open asks for it again and again.
+    rounds: Mutex<HashMap<(ContestId, u64, bool), Arc<EntryRounds>>>,
 }
 
 impl Default for Contests {
@@ -58,6 +63,7 @@ impl Default for Contests {
             uploads: ClientPlaces::new(UPLOADS, 1),
             handed_in: Mutex::default(),
             slots: Mutex::default(),
+            rounds: Mutex::default(),
         }
     }
 }
@@ -85,13 +91,11 @@ impl Contests {
         let slot = self.slot(contest.id);
         let now = self.clock.unix_ms();
         let kept = |is_good: fn(&KeptReading<Standing>) -> bool| {
-            let kept = slot.kept.lock();
-            let kept = kept.as_ref().filter(|kept| is_good(kept))?;
-            let standing = &kept.value;
             let is_published = contest.published_unix_ms.is_some();
-            let is_same = standing.contest == contest
-                && standing.phase == standing.rules.phase(now, is_published);
-            is_same.then(|| standing.clone())
+            slot.kept(is_good).filter(|standing| {
+                standing.contest == contest
+                    && standing.phase == standing.rules.phase(now, is_published)
+            })
         };
         let _reading = match slot.reading.try_lock() {
             Ok(reading) => reading,

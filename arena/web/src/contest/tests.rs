@@ -438,7 +438,11 @@ async fn an_entry_lists_its_games_of_the_last_rounds() {
     // Only one that was built has played.
     let mut entry = store.entry(id, 1).await.unwrap();
     let none = standing.rounds(store, &entry, Viewer::Organiser).await;
-    assert!(none.unwrap().is_empty());
+    assert!(
+        standing
+            .told_rounds(&none.unwrap(), Viewer::Organiser)
+            .is_empty()
+    );
     entry.spec = Some("packed:0".to_owned());
     for (viewer, expected, opponent) in [
         (
@@ -450,7 +454,9 @@ async fn an_entry_lists_its_games_of_the_last_rounds() {
         (Viewer::Contestant(2), vec![], ""),
         (Viewer::Other, vec![], ""),
     ] {
-        let listed = standing.rounds(store, &entry, viewer).await.unwrap();
+        let rounds = standing.rounds(store, &entry, viewer).await.unwrap();
+        assert!(rounds.is_newest(&standing, viewer));
+        let listed = standing.told_rounds(&rounds, viewer);
         let games: Vec<&str> = listed.iter().map(|game| &*game.game).collect();
         assert_eq!(games, expected, "{viewer:?}");
         assert!(listed.iter().all(|game| game.opponents == [opponent]));
@@ -462,9 +468,12 @@ async fn an_entry_lists_its_games_of_the_last_rounds() {
                 .all(|(at, seat)| at % 2 == usize::from(*seat))
         );
     }
+    let viewer = Viewer::Contestant(1);
+    let before = standing.rounds(store, &entry, viewer).await.unwrap();
     standing.phase = arena_contest::Phase::Published;
-    let listed = standing.rounds(store, &entry, Viewer::Contestant(1)).await;
-    assert_eq!(listed.unwrap().len(), 6);
+    assert!(!before.is_newest(&standing, viewer));
+    let listed = standing.rounds(store, &entry, viewer).await.unwrap();
+    assert_eq!(standing.told_rounds(&listed, viewer).len(), 6);
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use referee_core::{Words, printable, shorten};
 use referee_net::Token;
 use sha2::{Digest as _, Sha256};
 
+use super::ROUNDS_KEPT;
 use crate::{
     caller::{Caller, cookie, random_bytes},
     client::ProxiedUser,
@@ -282,8 +283,25 @@ impl Visit {
         site: &Site,
         entry: &Entry,
     ) -> Result<Vec<RoundGame>, PageError> {
-        let rounds = self.standing.rounds(&site.store, entry, self.viewer);
-        Ok(rounds.await?)
+        let (standing, viewer) = (&self.standing, self.viewer);
+        let kept = &site.contests()?.rounds;
+        let is_organiser = viewer == Viewer::Organiser;
+        let key = (standing.contest.id, entry.number, is_organiser);
+        let found = kept.lock().get(&key).cloned();
+        let found = found.filter(|found| found.is_newest(standing, viewer));
+        let rounds = match found {
+            Some(found) => found,
+            None => {
+                let read = Arc::new(standing.rounds(&site.store, entry, viewer).await?);
+                let mut kept = kept.lock();
+                if kept.len() >= ROUNDS_KEPT {
+                    kept.clear();
+                }
+                kept.insert(key, read.clone());
+                read
+            }
+        };
+        Ok(standing.told_rounds(&rounds, viewer))
     }
 
     /// The same of all of these, by their numbers.

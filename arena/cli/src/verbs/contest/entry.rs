@@ -48,8 +48,9 @@ impl OfEntry {
         let of = DetailsOf::Entry(entry.number);
         let details = standing.details(&opened.store, of, viewer);
         let details = told(details.await)?.remove(&entry.number);
+        let rounds = told(standing.rounds(&opened.store, entry, viewer).await)?;
         let entry_told = ContestEntry {
-            rounds: told(standing.rounds(&opened.store, entry, viewer).await)?,
+            rounds: standing.told_rounds(&rounds, viewer),
             ..standing.told(entry, details.unwrap_or_default(), viewer)
         };
         if let Some(which) = self.game {
@@ -94,14 +95,7 @@ async fn explained(store: &Store, game: &EntryGame) -> Result<EntryExplanation, 
         let text = store.record(tournament.id, played.group, played.seating);
         let text = text.await?.context("its record is gone")?;
         let mut record = Record::parse(&text)?.printable();
-        for ((_, name), shown) in record
-            .header
-            .players
-            .iter_mut()
-            .zip(game.players.iter().flatten())
-        {
-            *name = printable(shown);
-        }
+        game.name_players(&mut record);
         let (spec, bot) = analyst(&record)?.context("no bot judges this game")?;
         let (seat, threads) = (Seat::new(played.seat), referee::core_count());
         let (moves, explanation) = explain_seat(&record, seat, (spec, &bot), threads)?;
