@@ -397,9 +397,10 @@
   let frames = null;
   let shown = null;
   let timer = null;
-  // The moves that could be played are of one position.
+  // The moves that could be played are of one position, as one seat knew it.
   const line = byId("p-line");
-  const lineAt = ply;
+  const [lineAt, lineOf] = [ply, seat];
+  const hasLine = () => line !== null && ply === lineAt && seat === lineOf;
   const scrubber = byId("scrubber");
   const autoplay = byId("autoplay");
   const words = { play: autoplay.textContent };
@@ -439,8 +440,8 @@
     }
     shown = frame.parts;
     if (line) {
-      if (ply === lineAt) svg.append(line); else line.remove();
-      byId("line").hidden = ply !== lineAt;
+      if (hasLine()) svg.append(line); else line.remove();
+      byId("line").hidden = !hasLine();
     }
     setText("position", frame.spoken);
     setText("ply", `${ply} / ${plies}`);
@@ -481,7 +482,7 @@
     const address = `${viewer.dataset.at}${position(seat)}${evaluated}`;
     for (const link of viewer.querySelectorAll("[data-asks]")) {
       link.href = `${address}&${link.dataset.asks}=yes#viewer`;
-      link.hidden = ply === plies || (line !== null && ply === lineAt);
+      link.hidden = ply === plies || hasLine();
     }
     remember(address);
   }
