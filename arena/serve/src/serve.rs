@@ -64,7 +64,7 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
     let address = listener.local_addr()?;
     let probes = health::listen(args.health).await?;
     let page = page::listen(&args.page)?;
-    let store = args.store.open_within(SERVER_STARTS_WITHIN).await?;
+    let store = open_store(args).await?;
     let stop = stop::on_signals(Some(args.grace))?;
     let hub = page.as_ref().map(|page| page.hub.clone());
     let tournaments = Arc::new(tournaments(args, store.clone(), hub, &stop)?);
@@ -272,6 +272,11 @@ fn tournaments(
     Ok(Tournaments::new(store, schemes()?, options, new_observer))
 }
 
+/// Connections to the store, whose server may start at the same time, or again meanwhile.
+async fn open_store(args: &ServeArgs) -> anyhow::Result<Store> {
+    args.store.open_within(SERVER_STARTS_WITHIN).await
+}
+
 /// Serves the page in a thread of its own, with connections to the store of its own.
 async fn serve_page(
     args: &ServeArgs,
@@ -279,7 +284,7 @@ async fn serve_page(
     shares: FileShares,
     end: CancellationToken,
 ) -> anyhow::Result<JoinHandle<std::io::Result<()>>> {
-    let store = args.store.open().await?;
+    let store = open_store(args).await?;
     let context = match args.page.has_play() {
         false => None,
         true => launch_context(args, None, logs(args)?)
