@@ -3,13 +3,16 @@
 //! files can then not be seen, and nothing is left of what this one did with them.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File, FileTimes, Metadata, Permissions},
     io,
     os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use nix::mount::{MntFlags, umount2};
+use parking_lot::Mutex;
 
 use crate::{
     machine::{self, PROC_TEXTS},
@@ -32,6 +35,21 @@ const TEXTS: Size = Size {
     bytes: 16 << 20,
     files: 10_000,
 };
+
+/// What has been found too large for a copy. To find that out takes thousands of files, and each
+/// start of a program would do so again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TooLarge(Arc<Mutex<BTreeSet<PathBuf>>>);
+
+impl TooLarge {
+    pub(crate) fn known(&self) -> BTreeSet<PathBuf> {
+        self.0.lock().clone()
+    }
+
+    pub(crate) fn add(&self, paths: &[PathBuf]) {
+        self.0.lock().extend(paths.iter().cloned());
+    }
+}
 
 /// Puts copies in the place of what the program sees, as far as they are not too large. Gives
 /// what was too large: it is shared with whoever else sees it.
@@ -60,7 +78,12 @@ fn replace_each(plan: &StartPlan, staging: &Path) -> io::Result<Vec<PathBuf>> {
             // It is in the copy of a folder above it.
             ViewEntry::Own(path) if done.iter().any(|above| path.starts_with(above)) => {}
             ViewEntry::Own(path) => {
-                let Some(rest) = left.without(path)? else {
+                let is_known = plan.too_large.contains(path);
+                let rest = match is_known || has_more_files(path, left.files)? {
+                    true => None,
+                    false => left.without(path)?,
+                };
+                let Some(rest) = rest else {
                     shared.push(path.clone());
                     continue;
                 };
@@ -128,6 +151,29 @@ impl Size {
         }
         Ok(Some(left))
     }
+}
+
+/// True if a tree has more than so many files and folders. Their names alone are read, which takes
+/// a fraction of the time that their sizes take.
+fn has_more_files(path: &Path, most: u64) -> io::Result<bool> {
+    let mut files = 1;
+    let mut folders = Vec::new();
+    if fs::symlink_metadata(path)?.is_dir() {
+        folders.push(path.to_owned());
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in readable(fs::read_dir(&folder))?.into_iter().flatten() {
+            let entry = entry?;
+            files += 1;
+            if files > most {
+                return Ok(true);
+            }
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    Ok(files > most)
 }
 
 /// Copies a file, a link or a folder with all that is in it: contents, rights and times, which
@@ -219,5 +265,9 @@ mod tests {
         assert_eq!(left(size(16_384, 3)), Some(size(0, 0)));
         assert_eq!(left(size(16_383, 3)), None);
         assert_eq!(left(size(16_384, 2)), None);
+        fs::create_dir(folder.path().join("three")).expect("a folder");
+        fs::write(folder.path().join("three/four"), "").expect("a file");
+        let has_more = |most| has_more_files(folder.path(), most).expect("it can be read");
+        assert_eq!([5, 4, 0].map(has_more), [false, true, true]);
     }
 }

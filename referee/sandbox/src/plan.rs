@@ -30,6 +30,8 @@ pub(crate) struct StartPlan {
     pub(crate) probing: bool,
     pub(crate) cgroup: Option<CgroupFolders>,
     pub(crate) view: Vec<ViewEntry>,
+    /// What was found too large for a copy before: the program shares it, and nobody looks again.
+    pub(crate) too_large: BTreeSet<PathBuf>,
     pub(crate) grants: Vec<Grant>,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,

@@ -26,6 +26,7 @@ use crate::{
     cgroup::{Cgroup, CgroupBase},
     channel::Channel,
     limits::ResourceLimits,
+    own::TooLarge,
     plan::{EndReport, ProgramEnd, SandboxOrder, SandboxReport, StartPlan},
     program::Program,
     session::{PreparedSandbox, SandboxSession},
@@ -115,6 +116,7 @@ pub struct Sandbox {
     bubblewrap: Option<PathBuf>,
     cgroups: Option<CgroupBase>,
     homes: Homes,
+    too_large: TooLarge,
 }
 
 impl Sandbox {
@@ -199,6 +201,7 @@ impl Sandbox {
             bubblewrap: None,
             cgroups: None,
             homes: Homes::of_this_machine(),
+            too_large: TooLarge::default(),
         }
     }
 
@@ -366,7 +369,7 @@ impl Sandbox {
         if let Some(directory) = &program.directory {
             command.current_dir(directory);
         }
-        let session = SandboxSession::new(None, None, None, false);
+        let session = SandboxSession::new(None, None, None, false, self.too_large.clone());
         PreparedSandbox { command, session }
     }
 
@@ -419,6 +422,7 @@ impl Sandbox {
             probing,
             cgroup: cgroup.as_ref().map(|cgroup| cgroup.folders.clone()),
             view: entries,
+            too_large: self.too_large.known(),
             grants,
             program: view.program.clone(),
             arguments: program.arguments.clone(),
@@ -428,14 +432,7 @@ impl Sandbox {
             keeps_its_cores: program.keeps_its_cores,
         };
         let (ours, theirs) = UnixStream::pair()?;
-        Ok(send_plan(
-            ours,
-            plan,
-            theirs,
-            cgroup,
-            private,
-            &self.reexec,
-        )?)
+        Ok(send_plan(ours, plan, theirs, cgroup, private, self)?)
     }
 }
 
@@ -446,7 +443,7 @@ fn send_plan(
     theirs: UnixStream,
     cgroup: Option<Cgroup>,
     private: Option<TempDir>,
-    reexec: &Reexec,
+    sandbox: &Sandbox,
 ) -> io::Result<PreparedSandbox> {
     const MOST: usize = 1 << 20;
     let is_apart = plan.has(Wall::Processes);
@@ -464,12 +461,13 @@ fn send_plan(
             }
         })?;
     channel.stream.set_nonblocking(false)?;
-    let mut command = Command::new(&reexec.program);
+    let mut command = Command::new(&sandbox.reexec.program);
     command
-        .args(&reexec.verb)
+        .args(&sandbox.reexec.verb)
         .env_clear()
         .stdin(OwnedFd::from(theirs));
-    let session = SandboxSession::new(Some(channel), cgroup, private, is_apart);
+    let too_large = sandbox.too_large.clone();
+    let session = SandboxSession::new(Some(channel), cgroup, private, is_apart, too_large);
     Ok(PreparedSandbox { command, session })
 }
 

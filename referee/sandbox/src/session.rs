@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use crate::{
     cgroup::Cgroup,
     channel::{Channel, Received},
+    own::TooLarge,
     plan::{EndReport, LeftProcess, ProgramEnd, SandboxReport},
 };
 
@@ -42,6 +43,8 @@ pub struct SandboxSession {
     /// True if the program can't signal the processes of its sandbox.
     is_apart: bool,
     shared: Vec<PathBuf>,
+    /// Where that is kept for the next programs.
+    too_large: TooLarge,
     ended: Option<EndReport>,
 }
 
@@ -51,6 +54,7 @@ impl SandboxSession {
         cgroup: Option<Cgroup>,
         private: Option<TempDir>,
         is_apart: bool,
+        too_large: TooLarge,
     ) -> Self {
         Self {
             channel,
@@ -58,6 +62,7 @@ impl SandboxSession {
             private,
             is_apart,
             shared: Vec::new(),
+            too_large,
             ended: None,
         }
     }
@@ -101,6 +106,7 @@ impl SandboxSession {
         loop {
             match channel.receive() {
                 Ok(Received::Message(SandboxReport::Started { shared, .. })) => {
+                    self.too_large.add(&shared);
                     self.shared = shared;
                 }
                 Ok(Received::Message(SandboxReport::Ended(ended))) => self.ended = Some(ended),

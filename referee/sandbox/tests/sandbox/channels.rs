@@ -309,6 +309,26 @@ fn a_bot_has_copies_of_its_files_up_to_a_size() {
     }
 }
 
+/// To find out that a folder is too large takes time at each start, so it is found out once.
+#[test]
+fn what_was_too_large_is_not_looked_at_again() {
+    let folder = open_folder();
+    let file = folder.path().join("weights");
+    for kind in kinds() {
+        let sandbox = sandbox(kind);
+        for bytes in [65 << 20, 5000] {
+            fs::File::create(&file).unwrap().set_len(bytes).unwrap();
+            let mut running = start(&sandbox, &script("", &[text(&file)]));
+            running.child.wait().unwrap();
+            let shared = running.session.shared();
+            assert!(
+                shared.iter().any(|path| path == folder.path()),
+                "{kind}: {bytes}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_is_hidden_is_not_in_the_copy() {
     let folder = open_folder();
