@@ -73,9 +73,9 @@ Verbs:
                     Kill arena, workers, bots and PostgreSQL at random moments,
                     so many times (default 1000): the table stays the same
   soak kubernetes [--seeds N] [--from N]
-                    Play N tournaments of 19,900 pairings (default 1000) on
-                    simulated clusters that fail, from this seed on (default
-                    0), and compare the tables
+                    Play N small tournaments and N of 19,900 pairings (default
+                    1000) on simulated clusters that fail, from this seed on
+                    (default 0), and compare the tables
   soak limits [GAMES]
                     Let each of the strongest built-in bots play so many games
                     (default 400) with 50 ms a move, and a twentieth as many

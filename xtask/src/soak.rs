@@ -40,14 +40,18 @@ pub(crate) fn simulate(seeds: &str) -> Result {
     )
 }
 
-/// Plays so many tournaments of 19,900 pairings on simulated clusters that fail, from this seed on.
+/// Plays so many small tournaments on simulated clusters that fail, and so many of 19,900 pairings,
+/// from this seed on.
 ///
 /// # Errors
 /// A tournament did not end in the table that it should have; the seed is told.
 pub(crate) fn kubernetes(seeds: u64, first: u64) -> Result {
     stream(
         cargo("test --locked --release -p arena-kubernetes --test cluster")
-            .args(["a_tournament_of_19900_pairings", "--", "--nocapture"])
+            .args(["--", "a_small_tournament", "a_tournament_of_19900_pairings"])
+            .arg("--nocapture")
+            .env("ARENA_KUBERNETES_SEEDS", seeds.to_string())
+            .env("ARENA_KUBERNETES_FIRST_SEED", first.to_string())
             .env("ARENA_KUBERNETES_LARGE_SEEDS", seeds.to_string())
             .env("ARENA_KUBERNETES_LARGE_FIRST_SEED", first.to_string()),
     )

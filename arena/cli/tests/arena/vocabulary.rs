@@ -20,6 +20,10 @@ use tempfile::TempDir;
 
 /// No wait in these tests takes nearly as long; it only shows a hang.
 const FAR_TOO_LONG: Duration = Duration::from_secs(60);
+/// Pauses between two looks at what is waited for, at least and at most.
+const LOOK_PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// So many times as long as a look takes is the pause after it.
+const LOOK_SHARE: u32 = 4;
 
 pub(crate) struct Arena {
     folder: TempDir,
@@ -143,9 +147,15 @@ pub(crate) fn wait_until(what: &str, holds: impl FnMut() -> bool) {
 /// The same; where it never holds, `why` is shown.
 pub(crate) fn wait_until_or(what: &str, why: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
-    while !holds() {
+    loop {
+        let looked = Instant::now();
+        if holds() {
+            return;
+        }
         assert!(began.elapsed() < FAR_TOO_LONG, "never: {what}\n{}", why());
-        std::thread::sleep(Duration::from_millis(20));
+        // Many looks start a process, or two. What is waited for needs the cores more.
+        let pause = (LOOK_SHARE * looked.elapsed()).clamp(LOOK_PAUSES.0, LOOK_PAUSES.1);
+        std::thread::sleep(pause);
     }
 }
 

@@ -37,7 +37,7 @@ const SEED_VARIABLE: &str = "ARENA_KUBERNETES_SEED";
 /// Number of seeds of small tournaments that are run, and the first of them.
 const SEEDS_VARIABLE: &str = "ARENA_KUBERNETES_SEEDS";
 const FIRST_VARIABLE: &str = "ARENA_KUBERNETES_FIRST_SEED";
-const SEEDS: u64 = 1000;
+const SEEDS: u64 = 300;
 /// The same of the large tournament.
 const LARGE_SEED_VARIABLE: &str = "ARENA_KUBERNETES_LARGE_SEED";
 const LARGE_SEEDS_VARIABLE: &str = "ARENA_KUBERNETES_LARGE_SEEDS";

@@ -8,7 +8,7 @@ use crate::{defect::Defect, first_difference, scenario::Scenario, seeds};
 
 /// Name of the variable for the number of seeds that are run, and that number if it is not set.
 const SEEDS_VARIABLE: &str = "ARENA_SIMULATION_SEEDS";
-const SEEDS: u64 = 1000;
+const SEEDS: u64 = 300;
 /// The first of them.
 const FIRST_VARIABLE: &str = "ARENA_SIMULATION_FIRST_SEED";
 
