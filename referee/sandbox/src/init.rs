@@ -38,7 +38,8 @@ use crate::{
     channel::{Channel, Received},
     is_lack, landlock,
     monitor::be_user,
-    mounts, own,
+    mounts,
+    own::{self, SharedFiles},
     plan::{EndReport, LeftProcess, ProgramEnd, SandboxOrder, SandboxReport, StartPlan},
     proc,
     seccomp::{self, RefusedCalls},
@@ -75,7 +76,7 @@ pub(crate) fn run(
         }
         Outer::None => {}
     }
-    let mut shared = Vec::new();
+    let mut shared = SharedFiles::default();
     if plan.outer != Outer::None {
         if plan.has(Wall::Files) {
             shared = own::replace(plan).map_err(|error| {

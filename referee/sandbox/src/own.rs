@@ -13,6 +13,7 @@ use std::{
 
 use nix::mount::{MntFlags, umount2};
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     machine::{self, PROC_TEXTS},
@@ -36,8 +37,8 @@ const TEXTS: Size = Size {
     files: 10_000,
 };
 
-/// What has been found too large for a copy. To find that out takes thousands of files, and each
-/// start of a program would do so again.
+/// What has been found too large for a copy. To find that out takes a look at thousands of files,
+/// and each start of a program would do so again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TooLarge(Arc<Mutex<BTreeSet<PathBuf>>>);
 
@@ -46,17 +47,26 @@ impl TooLarge {
         self.0.lock().clone()
     }
 
-    pub(crate) fn add(&self, paths: &[PathBuf]) {
-        self.0.lock().extend(paths.iter().cloned());
+    pub(crate) fn add(&self, paths: Vec<PathBuf>) {
+        self.0.lock().extend(paths);
     }
 }
 
+/// What has no copy, and is shared with whoever else sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SharedFiles {
+    /// All of it.
+    pub(crate) all: Vec<PathBuf>,
+    /// What is too large by itself, whatever else the program sees.
+    pub(crate) too_large: Vec<PathBuf>,
+}
+
 /// Puts copies in the place of what the program sees, as far as they are not too large. Gives
-/// what was too large: it is shared with whoever else sees it.
+/// what was too large.
 ///
 /// # Errors
 /// Where the system refuses.
-pub(crate) fn replace(plan: &StartPlan) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn replace(plan: &StartPlan) -> io::Result<SharedFiles> {
     let staging = Path::new(STAGING);
     fs::create_dir(staging)?;
     let (bytes, files) = (MOST.bytes + TEXTS.bytes, MOST.files + TEXTS.files);
@@ -68,9 +78,9 @@ pub(crate) fn replace(plan: &StartPlan) -> io::Result<Vec<PathBuf>> {
     Ok(shared)
 }
 
-fn replace_each(plan: &StartPlan, staging: &Path) -> io::Result<Vec<PathBuf>> {
+fn replace_each(plan: &StartPlan, staging: &Path) -> io::Result<SharedFiles> {
     let mut left = MOST;
-    let mut shared = Vec::new();
+    let mut shared = SharedFiles::default();
     let mut done: Vec<&Path> = Vec::new();
     for (number, entry) in plan.view.iter().enumerate() {
         let copy = staging.join(number.to_string());
@@ -78,13 +88,15 @@ fn replace_each(plan: &StartPlan, staging: &Path) -> io::Result<Vec<PathBuf>> {
             // It is in the copy of a folder above it.
             ViewEntry::Own(path) if done.iter().any(|above| path.starts_with(above)) => {}
             ViewEntry::Own(path) => {
-                let is_known = plan.too_large.contains(path);
-                let rest = match is_known || has_more_files(path, left.files)? {
+                let size = match plan.too_large.contains(path) {
                     true => None,
-                    false => left.without(path)?,
+                    false => Size::of(path)?,
                 };
-                let Some(rest) = rest else {
-                    shared.push(path.clone());
+                if size.is_none() {
+                    shared.too_large.push(path.clone());
+                }
+                let Some(rest) = size.and_then(|size| left.checked_sub(size)) else {
+                    shared.all.push(path.clone());
                     continue;
                 };
                 left = rest;
@@ -126,6 +138,19 @@ struct Size {
 }
 
 impl Size {
+    /// The size of a tree; none where it is more than is copied.
+    fn of(path: &Path) -> io::Result<Option<Self>> {
+        let rest = MOST.without(path)?;
+        Ok(rest.and_then(|rest| MOST.checked_sub(rest)))
+    }
+
+    fn checked_sub(self, other: Self) -> Option<Self> {
+        Some(Self {
+            bytes: self.bytes.checked_sub(other.bytes)?,
+            files: self.files.checked_sub(other.files)?,
+        })
+    }
+
     /// The rest of this when a tree is taken out of it; none where that is too large.
     fn without(self, path: &Path) -> io::Result<Option<Self>> {
         let data = fs::symlink_metadata(path)?;
@@ -151,29 +176,6 @@ impl Size {
         }
         Ok(Some(left))
     }
-}
-
-/// True if a tree has more than so many files and folders. Their names alone are read, which takes
-/// a fraction of the time that their sizes take.
-fn has_more_files(path: &Path, most: u64) -> io::Result<bool> {
-    let mut files = 1;
-    let mut folders = Vec::new();
-    if fs::symlink_metadata(path)?.is_dir() {
-        folders.push(path.to_owned());
-    }
-    while let Some(folder) = folders.pop() {
-        for entry in readable(fs::read_dir(&folder))?.into_iter().flatten() {
-            let entry = entry?;
-            files += 1;
-            if files > most {
-                return Ok(true);
-            }
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            }
-        }
-    }
-    Ok(files > most)
 }
 
 /// Copies a file, a link or a folder with all that is in it: contents, rights and times, which
@@ -265,9 +267,7 @@ mod tests {
         assert_eq!(left(size(16_384, 3)), Some(size(0, 0)));
         assert_eq!(left(size(16_383, 3)), None);
         assert_eq!(left(size(16_384, 2)), None);
-        fs::create_dir(folder.path().join("three")).expect("a folder");
-        fs::write(folder.path().join("three/four"), "").expect("a file");
-        let has_more = |most| has_more_files(folder.path(), most).expect("it can be read");
-        assert_eq!([5, 4, 0].map(has_more), [false, true, true]);
+        let found = Size::of(folder.path()).expect("it can be read");
+        assert_eq!(found, Some(size(16_384, 3)));
     }
 }

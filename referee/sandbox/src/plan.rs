@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cgroup::CgroupFolders,
     limits::ResourceLimits,
+    own::SharedFiles,
     view::{Grant, ViewEntry},
     walls::{Outer, Wall},
 };
@@ -73,7 +74,7 @@ pub(crate) enum SandboxReport {
         /// The walls that could not be built, and why. Only when probing.
         failed: BTreeMap<Wall, String>,
         /// Files that it shares with others that see them, since they are too large for a copy.
-        shared: Vec<PathBuf>,
+        shared: SharedFiles,
     },
     Ended(EndReport),
 }

@@ -43,7 +43,7 @@ pub struct SandboxSession {
     /// True if the program can't signal the processes of its sandbox.
     is_apart: bool,
     shared: Vec<PathBuf>,
-    /// Where that is kept for the next programs.
+    /// Where what is too large by itself is kept for the next programs.
     too_large: TooLarge,
     ended: Option<EndReport>,
 }
@@ -106,8 +106,8 @@ impl SandboxSession {
         loop {
             match channel.receive() {
                 Ok(Received::Message(SandboxReport::Started { shared, .. })) => {
-                    self.too_large.add(&shared);
-                    self.shared = shared;
+                    self.too_large.add(shared.too_large);
+                    self.shared = shared.all;
                 }
                 Ok(Received::Message(SandboxReport::Ended(ended))) => self.ended = Some(ended),
                 Ok(Received::Nothing | Received::End) | Err(_) => return,

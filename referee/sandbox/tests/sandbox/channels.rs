@@ -329,6 +329,31 @@ fn what_was_too_large_is_not_looked_at_again() {
     }
 }
 
+/// What finds no room beside other files of one program may find it in the next one.
+#[test]
+fn what_found_no_room_once_is_copied_where_there_is_room() {
+    let folder = open_folder();
+    let files = ["one", "two"].map(|name| folder.path().join(name).join("weights"));
+    for file in &files {
+        fs::create_dir(file.parent().unwrap()).unwrap();
+        fs::File::create(file).unwrap().set_len(40 << 20).unwrap();
+    }
+    let [one, two] = [0, 1].map(|at| text(&files[at]));
+    for kind in kinds() {
+        let sandbox = sandbox(kind);
+        let shared = |seen: &[&str]| {
+            let mut running = start(&sandbox, &script("", seen));
+            running.child.wait().unwrap();
+            let shared = running.session.shared().iter();
+            shared
+                .filter(|path| path.starts_with(folder.path()))
+                .count()
+        };
+        let counts = [&[one, two][..], &[one], &[two]].map(shared);
+        assert_eq!(counts, [1, 0, 0], "{kind}");
+    }
+}
+
 #[test]
 fn what_is_hidden_is_not_in_the_copy() {
     let folder = open_folder();
