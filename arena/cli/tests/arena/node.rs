@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::{engine::Engine, vocabulary::*};
 
 /// No pod of these tests takes as long.
-const LONG: Duration = Duration::from_secs(150);
+const LONG: Duration = Duration::from_secs(600);
 /// The image of the container that holds a pod's network.
 const PAUSE: &str = "pause";
 

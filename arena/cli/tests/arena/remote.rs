@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::vocabulary::*;
 
-/// A lease of a worker that was killed runs out first.
+/// So long nothing happens at most: a lease of a worker that was killed runs out first. How long a
+/// whole tournament takes says more of the machine than of us.
 const LONG: Duration = Duration::from_secs(150);
 
 pub(crate) trait Remote {
@@ -19,16 +20,28 @@ pub(crate) trait Remote {
     /// Latest output of all that belongs to it.
     fn log(&self) -> String;
 
-    fn is_over(&self, name: &str) -> bool {
+    /// The tournament as it is listed: its state, and how many games it has.
+    fn listed(&self, name: &str) -> Value {
         let list = events(&self.arena("tournament list --format json"));
-        let one = list.iter().find(|one| one["tournament"] == name);
-        one.is_some_and(|one| one["state"] == "over")
+        let one = list.into_iter().find(|one| one["tournament"] == name);
+        one.unwrap_or_default()
+    }
+
+    fn is_over(&self, name: &str) -> bool {
+        self.listed(name)["state"] == "over"
     }
 
     fn wait_until_over(&self, name: &str) {
-        let begun = Instant::now();
-        while !self.is_over(name) {
-            assert!(begun.elapsed() < LONG, "{name} goes on\n{}", self.log());
+        let (mut before, mut since) = (Value::Null, Instant::now());
+        loop {
+            let now = self.listed(name);
+            if now["state"] == "over" {
+                return;
+            }
+            if now != before {
+                (before, since) = (now, Instant::now());
+            }
+            assert!(since.elapsed() < LONG, "{before} goes on\n{}", self.log());
             sleep(Duration::from_millis(300));
         }
     }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// No wait in these tests takes nearly as long; it only shows a hang.
-const FAR_TOO_LONG: Duration = Duration::from_secs(60);
+const FAR_TOO_LONG: Duration = Duration::from_secs(180);
 /// Pauses between two looks at what is waited for, at least and at most.
 const LOOK_PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// So many times as long as a look takes is the pause after it.

@@ -9,7 +9,7 @@ use vt100::{MouseProtocolMode, Parser};
 use super::*;
 
 /// Longest time for which nothing is seen; a hint is thought about.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 /// Last bytes of a screen that is complete.
 const DRAWN: &str = "\x1b[?2026l";
 const DOWN: &str = "\x1b[B";
