@@ -51,13 +51,23 @@ pub(crate) fn folder() -> PathBuf {
 /// # Errors
 /// A compiler or library is missing, something does not build, or a test fails.
 pub(crate) fn test(arena: &Path) -> Result {
-    // What compiles has all cores. The tests mostly wait, for times and for each other.
-    let cpp = cpp("cpp", TESTED, Some(arena), &[])?;
+    // What compiles C++ has all cores; the others mostly wait, for the network and the disk.
     let scratch = Scratch::new()?;
-    let mut pytest = pytest(&scratch)?;
-    typescript()?;
-    go()?;
-    // The kit for Python is there.
+    let (mut built, mut tested) = (None, None);
+    side_by_side(vec![
+        Box::new(|| {
+            built = Some(cpp("cpp", TESTED, Some(arena), &[])?);
+            Ok(())
+        }),
+        Box::new(|| {
+            tested = Some(pytest(&scratch)?);
+            Ok(())
+        }),
+        Box::new(typescript),
+        Box::new(go),
+    ])?;
+    let (cpp, mut pytest) = built.zip(tested).ok_or("a kit was not built")?;
+    // The kit for Python is there. The tests mostly wait, for times and for each other.
     let python = venv()?;
     side_by_side(vec![
         Box::new(|| {
@@ -113,9 +123,9 @@ fn npm(words: &str) -> Command {
 /// # Errors
 /// npm is not there, or something can't be built.
 pub(crate) fn typescript() -> Result {
-    stream(&mut npm("ci")).map_err(|error| format!("{error}\n{ABSENT_NODE}"))?;
-    stream(&mut npm("run build"))?;
-    stream(&mut npm("run samples"))
+    beside(&mut npm("ci")).map_err(|error| format!("{error}\n{ABSENT_NODE}"))?;
+    beside(&mut npm("run build"))?;
+    beside(&mut npm("run samples"))
 }
 
 /// Builds the kit for Java and its samples, each to a file of its own below [`folder`], by these
@@ -163,9 +173,9 @@ fn go_kit(words: &str) -> Result<Command> {
 fn go() -> Result {
     let programs = folder().join("go");
     fs::create_dir_all(&programs)?;
-    stream(go_kit("build -o")?.arg(&programs).arg("./samples/..."))?;
+    beside(go_kit("build -o")?.arg(&programs).arg("./samples/..."))?;
     // What entries in Go are built with: `arena/build` has it as `GoKit::cache`.
-    stream(
+    beside(
         go_kit("build ./...")?
             .env("CGO_ENABLED", "0")
             .env("GOCACHE", folder().join("go-cache")),
@@ -188,7 +198,7 @@ fn ctest(build: &Path) -> Command {
 fn pytest(scratch: &Scratch) -> Result<Command> {
     let python = python()?;
     let kit = root().join("bots/python");
-    stream(command(&python).args(["-m", "mypy"]).current_dir(&kit))?;
+    beside(command(&python).args(["-m", "mypy"]).current_dir(&kit))?;
     let mut pytest = command(&python);
     pytest
         .args(["-m", "pytest", "--quiet"])
@@ -286,7 +296,7 @@ pub(crate) fn python() -> Result<PathBuf> {
     // The kit is built anew each time; what it needs is found where it is there. Pip
     // splits this variable at spaces, so its path is seen from the kit's folder; the
     // second one is for the versions of pip that build by it.
-    stream(
+    beside(
         command(&python)
             .args(["-m", "pip", "install", "--quiet"])
             .args(["--disable-pip-version-check", ".[test]"])

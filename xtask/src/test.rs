@@ -7,7 +7,7 @@ use crate::{
     images::{self, Base},
     languages, lint, manifests,
     postgres::Postgres,
-    shell::{Result, capture, cargo, command, stream, target_dir},
+    shell::{Result, capture, cargo, command, side_by_side, stream, target_dir},
     system, tools,
 };
 
@@ -75,13 +75,15 @@ pub(crate) fn run(lint: Lint) -> Result {
         // and the build takes over its build scripts and macros.
         stage("lint", lint::run)?;
     }
-    stage("manifests", manifests::test)?;
     // The same profile, targets and features as the tests: `cargo test` then
     // finds all but the documentation's examples built. Lint has looked at the benchmarks.
-    stage("build", || {
-        stream(&mut cargo(
-            "build --workspace --lib --bins --tests --examples --locked",
-        ))
+    let mut build = cargo("build --workspace --lib --bins --tests --examples --locked");
+    // The checks of the manifests need no program of ours, and one core at a time.
+    stage("build and manifests", || {
+        side_by_side(vec![
+            Box::new(|| stream(&mut build)),
+            Box::new(manifests::test),
+        ])
     })?;
     stage("peers", peers)?;
     stage("games on Kubernetes", || {
@@ -90,12 +92,15 @@ pub(crate) fn run(lint: Lint) -> Result {
     stage("languages", || {
         languages::test(&target_dir().join("debug/arena"))
     })?;
-    stage("images", || images::for_tests(base))?;
     stage("axe", tools::axe)?;
     // The examples in the documentation first: they are few, and what comes
-    // last should be what the tests say.
-    stage("doc", || {
-        stream(&mut cargo("test --workspace --locked --doc"))
+    // last should be what the tests say. Images take one core.
+    let mut examples = cargo("test --workspace --locked --doc");
+    stage("images and examples of the documentation", || {
+        side_by_side(vec![
+            Box::new(|| images::for_tests(base)),
+            Box::new(|| stream(&mut examples)),
+        ])
     })?;
     // Nothing may follow what cargo test says, so this stage has no time.
     heading("test");
