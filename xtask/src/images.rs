@@ -41,6 +41,9 @@ enum Content {
     Python(&'static str),
     /// The sample in JavaScript in this file, its kit and what that needs, on an image with Node.
     Node(&'static str),
+    /// Rust programs, and the kits for Python and Node, on an image with both languages: what packed
+    /// bots need.
+    Host(&'static [Program]),
     /// A program of Debian, which the Dockerfile installs, on an image of Debian.
     Debian(Files),
 }
@@ -75,6 +78,7 @@ const IMAGES: &[Image] = &[
     Image { name: "sample-python", content: Content::Python("random_bot.py"), writes: false, is_bot: true },
     Image { name: "sample-node", content: Content::Node("random.js"), writes: false, is_bot: true },
     Image { name: "strategy", content: Content::Linked(STRATEGY), writes: false, is_bot: true },
+    Image { name: "host", content: Content::Host(&[REFEREE, STRATEGY]), writes: false, is_bot: true },
     Image { name: "postgres", content: Content::Debian(POSTGRES), writes: true, is_bot: false },
     Image { name: "prometheus", content: Content::Debian(NOTHING), writes: true, is_bot: false },
 ];
@@ -103,7 +107,7 @@ impl Content {
     const fn has_base(self) -> bool {
         matches!(
             self,
-            Self::Linked(_) | Self::Python(_) | Self::Node(_) | Self::Debian(_)
+            Self::Linked(_) | Self::Python(_) | Self::Node(_) | Self::Host(_) | Self::Debian(_)
         )
     }
 
@@ -120,6 +124,7 @@ impl Image {
         let mut programs = match self.content {
             Content::Rust(program, beside) => [&[program], beside].concat(),
             Content::Linked(program) => vec![program],
+            Content::Host(programs) => programs.to_vec(),
             _ => Vec::new(),
         };
         programs.extend(self.is_bot.then_some(INIT));

@@ -26,4 +26,4 @@ pub use reconcile::{Action, ReconcileMemory, Reconciled, reconcile};
 pub use removal::{Removed, list_all, remove_all, tournament_of};
 pub use settings::{LARGEST_SETTINGS, OneBot, Placing, PullPolicy, Settings, Share};
 pub use status_map::StatusMap;
-pub use tournament::{PodBot, PodImage, PodMatch, PodTournament, WantedTournaments};
+pub use tournament::{PodBot, PodImage, PodMatch, PodProgram, PodTournament, WantedTournaments};

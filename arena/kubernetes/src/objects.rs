@@ -1,7 +1,7 @@
 //! The objects that are made for a match: a Job, and the pods of bots where each has one of its
 //! own. They depend on their arguments alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arena_tournament::Isolation;
 use k8s_openapi::{
@@ -29,7 +29,7 @@ use crate::{
     names::{self, BOT, BOTS, BOTS_SERVICE, PLACE, QUEUE, REFEREE, ROLE, TOURNAMENT_NAME},
     quota::{self, Amounts},
     settings::Share,
-    tournament::{PodBot, PodImage},
+    tournament::{PodBot, PodProgram},
 };
 
 /// The user of our programs.
@@ -137,7 +137,9 @@ pub fn bot_pod(
     referee: &RefereePod,
 ) -> Option<Pod> {
     let bot = of.bots.get(place)?;
-    let image = bot.image.as_ref()?;
+    if !bot.has_container() {
+        return None;
+    }
     let name = names::bot_pod(&referee.name, place);
     let mut labels = names::labels(settings, &tournament.key, of.number, referee.generation);
     labels.insert(ROLE.to_owned(), BOT.to_owned());
@@ -147,7 +149,7 @@ pub fn bot_pod(
         // Kueue lets all bots of a game in, or none.
         labels.insert(QUEUE.to_owned(), queue.clone());
         labels.insert(GROUP.to_owned(), referee.name.clone());
-        annotations.insert(GROUP_COUNT.to_owned(), of.images().to_string());
+        annotations.insert(GROUP_COUNT.to_owned(), of.containers().to_string());
         // Without this a group whose pods are removed keeps its place, and its pods their finalizer.
         annotations.insert(RETRIABLE.to_owned(), "false".to_owned());
     }
@@ -221,10 +223,7 @@ pub fn bot_pod(
             hostname: Some(name),
             subdomain: Some(BOTS_SERVICE.to_owned()),
             restart_policy: Some("Always".to_owned()),
-            containers: vec![
-                bot_container(settings, tournament, bot, image, place, None),
-                gate,
-            ],
+            containers: vec![bot_container(settings, tournament, bot, place, None), gate],
             volumes: Some(volumes),
             affinity: Some(Affinity {
                 // Where there is room. If it were required, referees could fill the nodes.
@@ -303,10 +302,9 @@ pub fn game_needs(settings: &Settings, tournament: &PodTournament, of: &PodMatch
 }
 
 fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -> PodSpec {
-    let images: Vec<(usize, &PodBot, &PodImage)> = (of.bots.iter().enumerate())
-        .filter_map(|(place, bot)| Some((place, bot, bot.image.as_ref()?)))
+    let containers: Vec<(usize, &PodBot)> = (of.bots.iter().enumerate())
+        .filter(|(_, bot)| bot.has_container())
         .collect();
-    let places: Vec<usize> = images.iter().map(|(place, ..)| *place).collect();
     let mut arguments = words(&[
         "work",
         &format!("--tournament={}", tournament.name),
@@ -335,7 +333,7 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
         variable("ARENA_KEY", &format!("{TLS}/tls.key")),
     ];
     let shared = tournament.isolation == Isolation::Shared;
-    for (place, bot, image) in &images {
+    for (place, bot) in &containers {
         let address = match shared {
             true => format!(
                 "unix:{},uid={}",
@@ -349,32 +347,35 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
             ),
         };
         arguments.push(format!("--bot-at={}={address}", bot.name));
-        arguments.push(format!("--provides={}", image.label()));
     }
+    let provides: BTreeSet<String> = (containers.iter())
+        .flat_map(|(_, bot)| provided(settings, bot))
+        .collect();
+    arguments.extend(provides.iter().map(|label| format!("--provides={label}")));
     let mut mounts = vec![mount("tmp", "/tmp"), secret_mount("referee-tls")];
     let mut volumes = vec![
         empty("tmp", &settings.referee.storage),
         secret("referee-tls"),
     ];
     let mut before = Vec::new();
-    if shared && !images.is_empty() {
+    if shared && !containers.is_empty() {
         mounts.extend(
-            places
+            containers
                 .iter()
-                .map(|place| mount(&sockets(*place), &seen_by_us(*place))),
+                .map(|(place, _)| mount(&sockets(*place), &seen_by_us(*place))),
         );
         volumes.extend(
-            images
+            containers
                 .iter()
-                .flat_map(|(place, bot, _)| bot_volumes(settings, bot, *place)),
+                .flat_map(|(place, bot)| bot_volumes(settings, bot, *place)),
         );
-        before.extend(images.iter().flat_map(|(place, bot, image)| {
+        before.extend(containers.iter().flat_map(|(place, bot)| {
             [
                 open_socket(settings, *place),
-                bot_container(settings, tournament, bot, image, *place, Some("Always")),
+                bot_container(settings, tournament, bot, *place, Some("Always")),
             ]
         }));
-    } else if !images.is_empty() {
+    } else if !containers.is_empty() {
         if settings.bot_queue.is_some() {
             arguments.push(format!("--bots-within={LONGEST}s"));
         }
@@ -396,6 +397,15 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
         }],
         volumes: Some(volumes),
         ..pod(settings)
+    }
+}
+
+/// Labels of what a bot finds in its container.
+fn provided(settings: &Settings, bot: &PodBot) -> Vec<String> {
+    match &bot.program {
+        PodProgram::BuiltIn => Vec::new(),
+        PodProgram::Image(image) => vec![image.label()],
+        PodProgram::Packed { .. } => settings.host.provides.iter().cloned().collect(),
     }
 }
 
@@ -436,10 +446,15 @@ fn bot_container(
     settings: &Settings,
     tournament: &PodTournament,
     bot: &PodBot,
-    image: &PodImage,
     place: usize,
     restart_policy: Option<&str>,
 ) -> Container {
+    let (image, arguments) = match &bot.program {
+        PodProgram::BuiltIn => (None, &Vec::new()),
+        PodProgram::Image(image) => (Some(image.reference(settings)), &image.arguments),
+        // It is handed over by its referee.
+        PodProgram::Packed { .. } => (Some(settings.host.image.clone()), &Vec::new()),
+    };
     let mut share = settings.share_of(&bot.name);
     // What it may add comes on top of what it begins with.
     if let Some(mib) = tournament.memory_mib {
@@ -447,10 +462,9 @@ fn bot_container(
     }
     Container {
         name: names::bot_container(place),
-        image: Some(image.reference(settings)),
+        image,
         image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
-        args: (!image.arguments.is_empty())
-            .then(|| image.arguments.iter().map(|one| escaped(one)).collect()),
+        args: (!arguments.is_empty()).then(|| arguments.iter().map(|one| escaped(one)).collect()),
         env: Some(vec![
             variable("BOT_LISTEN", &format!("unix:{}", socket(BOT_SOCKETS))),
             // What its container has in all. Runtimes see the same in their cgroup.

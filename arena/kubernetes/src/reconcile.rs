@@ -216,16 +216,11 @@ impl<'a> SeenTournament<'a> {
         outcome
     }
 
-    /// True if the image of a bot has to have a digest, and has none.
-    fn lacks_digest(&self, bot: &PodBot) -> bool {
-        let image = bot.image.as_ref();
-        image.is_some_and(|image| image.lacks_digest(self.at.settings))
-    }
-
     /// The numbers of the matches that have a bot which can't be started.
     fn held_matches(&self, memory: &ReconcileMemory) -> BTreeSet<u32> {
         let is_held = |bot: &PodBot| {
-            self.lacks_digest(bot) || memory.is_held(&self.tournament.key, &bot.name, self.at.now)
+            bot.obstacle(self.at.settings).is_some()
+                || memory.is_held(&self.tournament.key, &bot.name, self.at.now)
         };
         (self.open.values())
             .filter(|of| of.bots.iter().any(is_held))
@@ -236,13 +231,7 @@ impl<'a> SeenTournament<'a> {
     /// Reasons why bots can't be started.
     fn bot_troubles(&self, memory: &ReconcileMemory) -> Vec<String> {
         let bots = self.open.values().flat_map(|of| &of.bots);
-        let lacking = bots.filter(|bot| self.lacks_digest(bot)).map(|bot| {
-            format!(
-                "{} has an image without a digest: expected image:NAME@sha256:DIGEST, or pinned = \
-                 false in the settings of the arena",
-                bot.name
-            )
-        });
+        let lacking = bots.filter_map(|bot| bot.obstacle(self.at.settings));
         let held = memory.held_of(&self.tournament.key);
         let held = held.map(|((_, bot), held)| format!("{bot} can't be started: {}", held.why));
         lacking.chain(held).collect()
@@ -290,9 +279,9 @@ impl<'a> SeenTournament<'a> {
                 held.extend(too_large.map(|of| of.number));
                 troubles.push(format!(
                     "the ResourceQuota {} is too small for a game, which is a referee and bots \
-                     ({} of them are images): {impossible}; make it larger, or [referee], \
+                     ({} of them have containers): {impossible}; make it larger, or [referee], \
                      [bot] and [bots] smaller in the settings of the arena",
-                    quota.name, size.images
+                    quota.name, size.containers
                 ));
             }
         }
@@ -758,7 +747,7 @@ impl ReconcileMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{JobEnd, PodImage, SeenLimits, SeenQuota, room::STARVED};
+    use crate::{JobEnd, PodImage, PodProgram, SeenLimits, SeenQuota, room::STARVED};
 
     const NOW: i64 = 1_000_000;
 
@@ -770,7 +759,7 @@ mod tests {
         };
         PodBot {
             name: name.to_owned(),
-            image: Some(image),
+            program: PodProgram::Image(image),
         }
     }
 

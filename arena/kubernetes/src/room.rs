@@ -273,7 +273,7 @@ fn matches_apart(
     let matches = apart.flat_map(|tournament| {
         let mut known: BTreeMap<GameSize, Amounts> = BTreeMap::new();
         tournament.matches.iter().map(move |of| {
-            let bots = of.images();
+            let bots = of.containers();
             let needs = known.entry(of.size(settings));
             let needs = needs.or_insert_with(|| game_needs(settings, tournament, of));
             let apart = Apart {

@@ -1,6 +1,9 @@
 //! The settings of an operator: `kubernetes.toml`.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use k8s_openapi::api::core::v1::Toleration;
 use referee_core::expected_words;
@@ -46,6 +49,8 @@ pub struct Settings {
     pub bot_queue: Option<String>,
     /// The service account of the pods of games; it needs no rights.
     pub service_account: String,
+    /// The containers that packed bots play in.
+    pub host: HostImage,
     /// The share of a referee.
     pub referee: Share,
     /// The share of a bot.
@@ -54,6 +59,16 @@ pub struct Settings {
     pub bots: BTreeMap<String, OneBot>,
     /// The rules for the nodes of pods.
     pub pods: Placing,
+}
+
+/// The image of the containers that packed bots play in.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HostImage {
+    /// An image that waits for a bot with `referee host`.
+    pub image: String,
+    /// The labels of what bots find in it, such as `python3`.
+    pub provides: BTreeSet<String>,
 }
 
 /// The rule by which images are pulled.
@@ -136,6 +151,7 @@ impl Default for Settings {
             queue: None,
             bot_queue: None,
             service_account: "games".to_owned(),
+            host: HostImage::default(),
             referee: Share {
                 cpu: "1".to_owned(),
                 memory: "256Mi".to_owned(),
@@ -149,6 +165,26 @@ impl Default for Settings {
             bots: BTreeMap::new(),
             pods: Placing::default(),
         }
+    }
+}
+
+impl Default for HostImage {
+    fn default() -> Self {
+        let image = concat!("localhost/bot-arena/host:", env!("CARGO_PKG_VERSION"));
+        Self {
+            image: image.to_owned(),
+            provides: ["bash", "node", "perl", "python3", "sh"]
+                .map(str::to_owned)
+                .into(),
+        }
+    }
+}
+
+impl HostImage {
+    /// True if bots that need this find it there. What a program was compiled for is the node's.
+    #[must_use]
+    pub fn has(&self, label: &str) -> bool {
+        label.starts_with("linux-") || self.provides.contains(label)
     }
 }
 
@@ -226,6 +262,16 @@ impl Settings {
             if !(1..=most).contains(&number) {
                 return Err(format!("{what}: expected 1 to {most}, found {number}"));
             }
+        }
+        if let Some(label) = self
+            .host
+            .provides
+            .iter()
+            .find(|label| !referee_bots::is_label(label))
+        {
+            return Err(format!(
+                "host.provides: expected labels as in python3, found \"{label}\""
+            ));
         }
         check_share("referee", &self.referee)?;
         check_share("bot", &self.bot)?;

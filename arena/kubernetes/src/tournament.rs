@@ -49,8 +49,8 @@ pub struct PodMatch {
 /// All that the amounts of a game depend on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GameSize {
-    /// Number of its bots that are images.
-    pub(crate) images: usize,
+    /// Number of its bots that have containers.
+    pub(crate) containers: usize,
     /// The names of the bots to which the settings give amounts of their own.
     named: Vec<String>,
 }
@@ -60,8 +60,22 @@ pub(crate) struct GameSize {
 pub struct PodBot {
     /// Its name in its games.
     pub name: String,
-    /// Its image; none for a built-in bot, which referees bring with them.
-    pub image: Option<PodImage>,
+    /// Its program.
+    pub program: PodProgram,
+}
+
+/// The program of a bot of a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PodProgram {
+    /// It is built in: referees bring it with them.
+    BuiltIn,
+    /// It is in an image.
+    Image(PodImage),
+    /// It is in an archive, which its referee hands over to a container of the image of hosts.
+    Packed {
+        /// Labels of what it needs there.
+        needs: Vec<String>,
+    },
 }
 
 /// An image, and what its program is started with.
@@ -111,37 +125,75 @@ impl PodMatch {
         let names = self.bots.iter().map(|bot| &bot.name);
         let named = names.filter(|name| settings.bots.contains_key(*name));
         GameSize {
-            images: self.images(),
+            containers: self.containers(),
             named: named.cloned().collect(),
         }
     }
 
-    /// Number of its bots that are images.
+    /// Number of its bots that have containers.
     #[must_use]
-    pub fn images(&self) -> usize {
-        let bots = self.bots.iter();
-        bots.filter(|bot| bot.image.is_some()).count()
+    pub fn containers(&self) -> usize {
+        self.bots.iter().filter(|bot| bot.has_container()).count()
     }
 }
 
 impl PodBot {
     fn of(bot: &LeasedBot) -> Self {
-        let image = match bot.entry.launcher().reach() {
+        let launcher = bot.entry.launcher();
+        let program = match launcher.reach() {
+            _ if launcher.archive().is_some() => PodProgram::Packed {
+                needs: launcher.travels_with().unwrap_or_default(),
+            },
             Reach::Container {
                 container,
                 arguments,
-            } => Some(PodImage {
+            } => PodProgram::Image(PodImage {
                 name: container.image.name.clone(),
                 digest: container.image.digest.clone(),
                 arguments: (arguments.iter())
                     .map(|argument| argument.to_string_lossy().into_owned())
                     .collect(),
             }),
-            Reach::Address(_) | Reach::Program { .. } => None,
+            Reach::Address(_) | Reach::Program { .. } => PodProgram::BuiltIn,
         };
         Self {
             name: bot.name.clone(),
-            image,
+            program,
+        }
+    }
+
+    /// True if it has a container of its own.
+    #[must_use]
+    pub const fn has_container(&self) -> bool {
+        !matches!(self.program, PodProgram::BuiltIn)
+    }
+
+    /// The reason why it can't be started with these settings, and what to do; none where it can.
+    #[must_use]
+    pub fn obstacle(&self, settings: &Settings) -> Option<String> {
+        match &self.program {
+            PodProgram::BuiltIn => None,
+            PodProgram::Image(image) => image.lacks_digest(settings).then(|| {
+                format!(
+                    "{} has an image without a digest (image:{}): expected \
+                     image:NAME@sha256:DIGEST, or pinned = false in the settings",
+                    self.name, image.name
+                )
+            }),
+            PodProgram::Packed { needs } => {
+                let lacking: Vec<&str> = (needs.iter())
+                    .map(|need| &**need)
+                    .filter(|need| !settings.host.has(need))
+                    .collect();
+                (!lacking.is_empty()).then(|| {
+                    format!(
+                        "{} needs {}, which the image of hosts does not have: name an image that \
+                         has it in the settings (host.image), and say so (host.provides)",
+                        self.name,
+                        lacking.join(" and ")
+                    )
+                })
+            }
         }
     }
 }

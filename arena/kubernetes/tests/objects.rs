@@ -9,8 +9,8 @@ use std::{
 };
 
 use arena_kubernetes::{
-    PodBot, PodImage, PodMatch, PodTournament, RefereePod, Settings, StatusMap, bot_pod,
-    game_needs, job, names, probe_pod,
+    PodBot, PodImage, PodMatch, PodProgram, PodTournament, RefereePod, Settings, StatusMap,
+    bot_pod, game_needs, job, names, probe_pod,
 };
 use arena_tournament::Isolation;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
@@ -19,11 +19,14 @@ fn tournament(isolation: Isolation, seats: usize) -> PodTournament {
     let bot = |place: usize| PodBot {
         name: format!("bot.{place}"),
         // The last one is built in.
-        image: (place + 1 < seats).then(|| PodImage {
-            name: format!("registry.example.com/team/bot:{place}"),
-            digest: Some(format!("sha256:{}", "ab".repeat(32))),
-            arguments: vec!["--say".to_owned(), "$(POD_NAME)".to_owned()],
-        }),
+        program: match place + 1 == seats {
+            true => PodProgram::BuiltIn,
+            false => PodProgram::Image(PodImage {
+                name: format!("registry.example.com/team/bot:{place}"),
+                digest: Some(format!("sha256:{}", "ab".repeat(32))),
+                arguments: vec!["--say".to_owned(), "$(POD_NAME)".to_owned()],
+            }),
+        },
     };
     PodTournament {
         key: "0123456789".to_owned(),
@@ -107,6 +110,40 @@ fn a_bot_has_a_user_of_its_own_and_no_file_of_anybody_else() {
             assert_eq!(pod.enable_service_links, Some(false));
         }
     }
+}
+
+#[test]
+fn a_packed_bot_plays_in_a_container_of_hosts_that_is_told_nothing_of_it() {
+    let mut settings = Settings::default();
+    for isolation in [Isolation::Shared, Isolation::Pod] {
+        let mut tournament = tournament(isolation, 2);
+        tournament.matches[0].bots[0].program = PodProgram::Packed {
+            needs: vec!["linux-x86_64".to_owned(), "python3".to_owned()],
+        };
+        let of = &tournament.matches[0];
+        assert_eq!(of.bots[0].obstacle(&settings), None);
+        let job = job(&settings, &tournament, of, 1);
+        let referee_pod = job.spec.unwrap().template.spec.unwrap();
+        let said = arguments(&referee_pod.containers[0]);
+        assert!(said.contains(&"--provides=python3"), "{said:?}");
+        assert!(said.iter().any(|word| word.starts_with("--bot-at=bot.0=")));
+        let pod = match isolation {
+            Isolation::Pod => bot_pod(&settings, &tournament, of, 0, &referee())
+                .and_then(|pod| pod.spec)
+                .unwrap(),
+            _ => referee_pod,
+        };
+        let bot = containers(&pod).find(|one| one.name == "bot-0").unwrap();
+        assert_eq!(bot.image.as_deref(), Some(&*settings.host.image));
+        assert_eq!(bot.args, None);
+    }
+    settings.host.provides.clear();
+    let mut bot = tournament(Isolation::Pod, 2).matches[0].bots[0].clone();
+    bot.program = PodProgram::Packed {
+        needs: vec!["python3".to_owned()],
+    };
+    let obstacle = bot.obstacle(&settings).unwrap();
+    assert!(obstacle.starts_with("bot.0 needs python3, which the image of hosts"));
 }
 
 #[test]

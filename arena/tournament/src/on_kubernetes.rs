@@ -54,9 +54,11 @@ impl OnKubernetes {
                 _ if launcher.trust() == Trust::BuiltIn => continue,
                 (Isolation::Services, Reach::Address(_)) if !launcher.is_in_lobby() => continue,
                 (Isolation::Shared | Isolation::Pod, Reach::Container { .. }) => continue,
+                (Isolation::Shared | Isolation::Pod, _) if launcher.archive().is_some() => continue,
                 (Isolation::Services, _) => "grpc://HOST:PORT, as services have it",
                 (Isolation::Shared | Isolation::Pod, _) => {
-                    "an image, as in image:registry.example.com/my-bot@sha256:DIGEST"
+                    "a packed one (`arena bots add NAME --dir FOLDER --run COMMAND`), or an image, \
+                     as in image:registry.example.com/my-bot@sha256:DIGEST"
                 }
             };
             return usage(format!(

@@ -88,7 +88,18 @@ def plain(thing: Object) -> Object:
 
 def settings(text: str) -> Object:
     """What a kubernetes.toml says, but for the defaults."""
-    return {key: value for key, value in tomllib.loads(text).items() if known()[key] != value}
+    return changed(tomllib.loads(text), known())
+
+
+def changed(said: Object, usual: Object) -> Object:
+    """What of it is not the default."""
+    found = {}
+    for key, value in said.items():
+        if isinstance(value, dict):
+            value = changed(value, usual.get(key, {}))
+        if value not in ({}, usual.get(key)):
+            found[key] = value
+    return found
 
 
 def known() -> Object:
@@ -177,6 +188,7 @@ def test_values_are_found_where_they_belong() -> None:
     assert toml == {
         "namespace": "lab",
         "referee_image": "registry.example.com:5000/lab/bots/referee:1.2.3",
+        "host": {"image": "registry.example.com:5000/lab/bots/host:1.2.3"},
         "image_pull_policy": "IfNotPresent",
         "max_jobs": 7,
         "queue": 'a"b',

@@ -259,7 +259,8 @@ impl LaunchContext {
     }
 
     /// Settings for dialling the address of a bot. Whoever said where it runs allows that.
-    pub(crate) fn dial_of(&self, entry: &Entry) -> BotDial {
+    #[must_use]
+    pub fn dial_of(&self, entry: &Entry) -> BotDial {
         let dial = self.dial.clone();
         match self.address(entry) {
             None => dial,

@@ -18,7 +18,7 @@ use referee_games::game_name;
 use referee_sandbox::{Reexec, joined};
 use strategy_adapter::Strategy;
 
-use crate::hidden;
+use crate::{hidden, host::strategy_program};
 
 /// The kinds of bots that a worker starts for an arena on another machine. A command that such
 /// an arena sends is not run.
@@ -32,6 +32,22 @@ pub fn travelling_schemes(unpinned: Unpinned) -> std::io::Result<Schemes> {
     packed.extend(LineDialect::NAMES.map(|dialect| lines(dialect, program.clone())));
     let image = image_scheme(containers()?, unpinned);
     Ok(Schemes::travelling(vec![built_in(program), image], packed))
+}
+
+/// The kinds of packed bots that a host becomes.
+///
+/// # Errors
+///
+/// The path of this program is not known.
+pub fn hosted_schemes() -> std::io::Result<Schemes> {
+    let program = std::env::current_exe()?;
+    let strategy = match strategy_program(&program) {
+        Some(apart) => strategy_of(apart, &[]),
+        None => strategy(program.clone()),
+    };
+    let mut packed = vec![strategy, kaggle(program.clone())];
+    packed.extend(LineDialect::NAMES.map(|dialect| lines(dialect, program.clone())));
+    Ok(Schemes::travelling(Vec::new(), packed))
 }
 
 /// The starter of this process's containers.
@@ -65,6 +81,11 @@ fn built_in(program: PathBuf) -> Scheme {
 }
 
 fn strategy(program: PathBuf) -> Scheme {
+    strategy_of(program, &["strategy", "--"])
+}
+
+/// Compiled strategies, which this program plays after these words.
+fn strategy_of(program: PathBuf, words: &'static [&'static str]) -> Scheme {
     Scheme {
         prefixes: &["strategy:"],
         form: "strategy:FILE.so",
@@ -72,6 +93,7 @@ fn strategy(program: PathBuf) -> Scheme {
         read: Box::new(move |spec, rest| match rest.parse() {
             Ok(strategy) => Ok(Arc::new(Compiled {
                 program: program.clone(),
+                words,
                 strategy,
             })),
             Err(error) => Err(format!("{spec}: {error}; {}", strategy_adapter::EXPECTED)),
@@ -190,6 +212,8 @@ impl Launcher for BuiltInLauncher {
 #[derive(Debug)]
 struct Compiled {
     program: PathBuf,
+    /// The first arguments.
+    words: &'static [&'static str],
     strategy: Strategy,
 }
 
@@ -206,7 +230,9 @@ impl Launcher for Compiled {
         let strategy = self.strategy.to_string();
         Reach::Program {
             program: self.program.clone(),
-            arguments: vec!["strategy".into(), "--".into(), strategy.into()],
+            arguments: (self.words.iter().copied().map(OsString::from))
+                .chain([strategy.into()])
+                .collect(),
         }
     }
 

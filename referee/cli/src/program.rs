@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use referee_net::{Token, TokenError};
 
 use crate::{
-    End, GateArgs, Hidden, LogFormat, LogFormatArgs, ReachArgs, SocketsArgs, WorkArgs, on_runtime,
-    serve::ServeArgs, text::say, usage,
+    End, GateArgs, Hidden, HostArgs, LogFormat, LogFormatArgs, ReachArgs, SocketsArgs, WorkArgs,
+    on_runtime, serve::ServeArgs, text::say, usage,
 };
 
 /// The command line of the program `referee`.
@@ -33,6 +33,8 @@ enum RefereeVerb {
     Work(Box<WorkArgs>),
     /// Let clients with a certificate reach a bot's Unix socket over TLS
     Gate(Box<GateArgs>),
+    /// Wait for a packed bot, which a referee hands over, and become it
+    Host(HostArgs),
     /// Let every user connect to sockets that this user's bot makes
     Sockets(SocketsArgs),
     /// Say whether an address can be connected to
@@ -64,6 +66,7 @@ impl RefereeCommand {
             RefereeVerb::Token { file } => new_token(&file),
             RefereeVerb::Work(work) => on_runtime(work.run()),
             RefereeVerb::Gate(gate) => on_runtime(gate.run()),
+            RefereeVerb::Host(host) => on_runtime(host.run()),
             RefereeVerb::Sockets(sockets) => on_runtime(sockets.run()),
             RefereeVerb::Reach(reach) => on_runtime(reach.run()),
             RefereeVerb::Hidden(verb) => verb.run(),

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use referee_core::{Foul, ThinkingTime};
 use referee_games::{Question, SeatReply};
 use tokio_util::task::AbortOnDropHandle;
-use tonic::Status;
+use tonic::{Status, transport::Channel};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
@@ -104,6 +104,11 @@ impl Probe {
             heartbeat,
             _beat: beat,
         })
+    }
+
+    /// The channel of its connection.
+    pub(crate) fn channel(&self) -> Channel {
+        self.connection.channel.clone()
     }
 
     /// The id of its process, where we started it.
@@ -214,7 +219,7 @@ impl ProbeStream {
     }
 }
 
-fn in_words(status: &Status) -> String {
+pub(crate) fn in_words(status: &Status) -> String {
     let (code, message) = (status.code(), status.message());
     if message.is_empty() {
         format!("{code:?}")

@@ -12,6 +12,7 @@ use referee::{Bot, MemoryGauge};
 
 use crate::{
     WorkError,
+    hosts::Hosts,
     lease::{Lease, LeasedBot},
 };
 use referee_bots::{BotAddress, LaunchContext};
@@ -23,6 +24,7 @@ const KEPT: usize = 16;
 pub struct BotPool {
     context: LaunchContext,
     shared: Mutex<SharedBots>,
+    pub(crate) hosts: Hosts,
 }
 
 /// Bots whose processes play several chunks.
@@ -60,6 +62,7 @@ impl BotPool {
         Self {
             context,
             shared: Mutex::default(),
+            hosts: Hosts::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::{io, sync::Arc};
 
-use referee::{Address, GameError, Live, Pool, SeatedGame};
+use referee::{Address, GameError, HandOverError, Live, Pool, SeatedGame};
 use referee_core::Record;
 use referee_games::Fixture;
 use tokio::sync::{mpsc, oneshot};
@@ -94,6 +94,15 @@ pub enum WorkError {
         /// The address that it listens at.
         address: Address,
     },
+    /// A packed bot can't be handed over to the container that somebody has started for it.
+    #[error("could not have {name} started")]
+    Host {
+        /// The bot.
+        name: String,
+        /// The error.
+        #[source]
+        error: HandOverError,
+    },
     /// The system has no thread to give.
     #[error("could not start a thread")]
     Threads(#[source] io::Error),
@@ -129,10 +138,10 @@ impl Games for BotGames {
 
     fn missing(&self, lease: &Lease) -> Result<Vec<ArchiveHash>, WorkError> {
         let entries = lease.bots.iter().map(|bot| &bot.entry);
-        self.bots
-            .context()
-            .missing(entries)
-            .map_err(WorkError::Archive)
+        let here = self.bots.context().missing(entries);
+        let mut missing = here.map_err(WorkError::Archive)?;
+        missing.extend(self.bots.missing_for_hosts(lease));
+        Ok(missing)
     }
 
     async fn unpack(
@@ -140,6 +149,9 @@ impl Games for BotGames {
         hash: ArchiveHash,
         packed: Vec<u8>,
     ) -> Result<Option<UnpackedArchive>, WorkError> {
+        let Some(packed) = self.bots.keep_for_hosts(hash, packed) else {
+            return Ok(None);
+        };
         let Some(cache) = self.bots.context().archives().cloned() else {
             return Ok(None);
         };
@@ -150,6 +162,7 @@ impl Games for BotGames {
     }
 
     async fn take(&self, lease: &Lease) -> Result<ChunkBots, WorkError> {
+        self.bots.hand_over_to_hosts(lease).await?;
         self.bots.take(lease)
     }
 

@@ -8,6 +8,7 @@ mod bots;
 mod buckets;
 mod dispatch;
 mod games;
+mod hosts;
 pub mod lease;
 mod packer;
 mod records;

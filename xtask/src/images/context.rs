@@ -101,27 +101,34 @@ fn files(image: &Image, build: Build<'_>, source: &Source) -> Result<(Rootfs, BT
             let libraries = files.program(&program, &built.join("cpp").join(name))?;
             Ok((files, sbom::of_libraries(&libraries)?))
         }
+        Content::Host(programs) => {
+            let mut files = Rootfs::default();
+            let mut packages = BTreeSet::new();
+            for program in programs {
+                let path = format!("usr/local/bin/{}", program.name);
+                files.file(&path, &build.path(*program))?;
+                packages.extend(sbom::of_rust(*program, build.arch)?);
+            }
+            packages.extend(python_kit(&mut files, build, source)?);
+            packages.extend(node_kit(&mut files, build)?);
+            Ok((files, packages))
+        }
         Content::Python(sample) => {
             let mut files = Rootfs::default();
-            let site = pip::install(source.epoch, build.arch)?;
-            files.tree(pip::PATH, &site, &pip::is_needed)?;
+            let packages = python_kit(&mut files, build, source)?;
             let samples = root().join("bots/python/samples");
             for name in [sample, "thinking.py"] {
                 files.file(&format!("opt/bot/{name}"), &samples.join(name))?;
             }
-            Ok((files, pip::packages(&site)?))
+            Ok((files, packages))
         }
         Content::Node(sample) => {
-            if build.profile != TESTS {
-                languages::typescript()?;
-            }
             let mut files = Rootfs::default();
-            let packages = npm::sample().join("node_modules");
-            files.tree("opt/bot/node_modules", &packages, &npm::is_needed)?;
+            let packages = node_kit(&mut files, build)?;
             for name in [sample, "package.json"] {
                 files.file(&format!("opt/bot/{name}"), &npm::sample().join(name))?;
             }
-            Ok((files, npm::packages()?))
+            Ok((files, packages))
         }
         Content::Debian(added) => {
             let mut files = Rootfs::default();
@@ -139,6 +146,23 @@ fn files(image: &Image, build: Build<'_>, source: &Source) -> Result<(Rootfs, BT
             Ok((files, BTreeSet::new()))
         }
     }
+}
+
+/// Adds the kit for Python and what it needs.
+fn python_kit(files: &mut Rootfs, build: Build<'_>, source: &Source) -> Result<BTreeSet<Package>> {
+    let site = pip::install(source.epoch, build.arch)?;
+    files.tree(pip::PATH, &site, &pip::is_needed)?;
+    pip::packages(&site)
+}
+
+/// Adds the kit for Node and what it needs.
+fn node_kit(files: &mut Rootfs, build: Build<'_>) -> Result<BTreeSet<Package>> {
+    if build.profile != TESTS {
+        languages::typescript()?;
+    }
+    let packages = npm::sample().join("node_modules");
+    files.tree("opt/bot/node_modules", &packages, &npm::is_needed)?;
+    npm::packages()
 }
 
 /// A Dockerfile with our version and the commit, so that the context by itself is enough.

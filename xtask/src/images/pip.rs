@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
 use super::{arch::Arch, folder, sbom::Package};
@@ -30,6 +31,11 @@ const PIP: &str = "pip==26.1.2";
 /// # Errors
 /// pip fails.
 pub(super) fn install(epoch: u64, arch: Arch) -> Result<PathBuf> {
+    /// Images of one architecture are made in one run.
+    static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(site) = INSTALLED.get() {
+        return Ok(site.clone());
+    }
     let python = languages::venv()?;
     let folder = folder().join("pip");
     let _ = fs::remove_dir_all(&folder);
@@ -40,7 +46,7 @@ pub(super) fn install(epoch: u64, arch: Arch) -> Result<PathBuf> {
     for_image(&mut install, arch);
     stream(install.arg("--target").arg(&site).arg(kit))?;
     compile(&python, &site)?;
-    Ok(site)
+    Ok(INSTALLED.get_or_init(|| site).clone())
 }
 
 /// Builds the kit as a wheel in a folder and says where it is.

@@ -49,12 +49,12 @@ fn what_would_be_made_is_printed_without_a_cluster() {
         (
             "shared",
             ["exec:true", &one],
-            "a bot is an image, as in image:",
+            "a bot is a packed one (`arena bots add NAME --dir FOLDER --run COMMAND`), or an image",
         ),
         (
             "pod",
             ["grpc://one:50051", &one],
-            "a bot is an image, as in image:",
+            "a bot is a packed one (`arena bots add NAME --dir FOLDER --run COMMAND`), or an image",
         ),
         ("services", [&one, &other], "a bot is grpc://HOST:PORT"),
         ("alone", [&one, &other], "unknown variant `alone`"),
@@ -79,7 +79,7 @@ fn images_without_a_digest_are_not_printed() {
     assert_eq!(out(&rendered), "");
     refused(
         &rendered,
-        "images without a digest: a (image:one:1); expected",
+        "a has an image without a digest (image:one:1): expected",
     );
     fs::write(arena.path("kubernetes.toml"), "pinned = false").unwrap();
     let rendered = done(&arena.run("kubernetes render cup.toml --settings kubernetes.toml"));

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     images::{images, process},
+    languages::{sample, strategy},
     node::{Node, Pod, Texts},
     remote::Remote,
     vocabulary::*,
@@ -448,6 +449,99 @@ fn tournaments_end_alike_in_every_way_although_pods_are_killed() {
                 if cluster.is_over(&name) {
                     break;
                 }
+            }
+            cluster.wait_until_over(&name);
+            same(&cluster, &name, &alone, game);
+        }
+    }
+}
+
+/// A game, how many deals of it, how many games a pod of a Job plays, and its bots, all packed but
+/// those of ours.
+const PACKED_GAMES: [Played; 2] = [
+    ("connect-four", 2, 4, &["compiled", "agent"]),
+    ("mahjong", 1, 2, &["program", "random"]),
+];
+
+/// Puts the first stone that it may.
+const AGENT: &str = "
+def agent(observation, configuration):
+    columns = range(configuration.columns)
+    return next(column for column in columns if observation.board[column] == 0)
+";
+
+/// Packed bots: a name, a kind of SPEC and a file.
+const PACKED: [(&str, &str, &str); 3] = [
+    ("compiled", "strategy", "careful.so"),
+    ("agent", "kaggle", "agent.py"),
+    ("program", "exec", "program"),
+];
+
+/// Takes packed bots into a store, and gives the SPEC of each.
+fn pack(of: &dyn Remote, folder: &str) -> BTreeMap<String, String> {
+    for (name, kind, file) in PACKED {
+        of.arena(&format!(
+            "bots add {name} --pack --bot {kind}:{folder}/{file}"
+        ));
+    }
+    let bots = events(&of.arena("bots list --format json"));
+    let text = |bot: &Value, key: &str| bot[key].as_str().unwrap().to_owned();
+    let bots = of_type(&bots, "bot");
+    bots.iter()
+        .map(|bot| (text(bot, "bot"), text(bot, "spec")))
+        .collect()
+}
+
+#[test]
+fn packed_bots_are_handed_over_to_their_containers() {
+    let alone = Alone(Arena::new());
+    let folder = alone.0.path("packed");
+    fs::create_dir(&folder).unwrap();
+    let file = |spec: &str| -> PathBuf {
+        let (_, file) = spec.split_once(':').unwrap();
+        file.trim_matches('\'').into()
+    };
+    fs::write(folder.join("agent.py"), AGENT).unwrap();
+    for (spec, name) in [
+        (strategy(&alone.0).spec, "careful.so"),
+        (sample("rust"), "program"),
+    ] {
+        fs::copy(file(&spec), folder.join(name)).unwrap();
+    }
+    let mut files = Texts::new();
+    for (_, _, file) in PACKED {
+        files.insert(file.to_owned(), fs::read(folder.join(file)).unwrap());
+    }
+    let specs = pack(&alone, folder.to_str().unwrap());
+    let spec = |bot: &str| {
+        specs
+            .get(bot)
+            .cloned()
+            .unwrap_or_else(|| format!("house:{bot}"))
+    };
+    for way in MADE {
+        for played in PACKED_GAMES {
+            let name = format!("{way}-{}.toml", played.0);
+            files.insert(name, cup(way, played, &spec).into());
+        }
+    }
+    let mut node = Node::new(images(), "packed");
+    let cluster = Cluster::start(&mut node, files.clone());
+    assert_eq!(pack(&cluster, "/tournaments"), specs);
+    for played in PACKED_GAMES {
+        let game = played.0;
+        fs::write(alone.0.path("cup.toml"), cup("pod", played, &spec)).unwrap();
+        alone.arena(&format!(
+            "tournament run cup.toml --name {game} --on here --seed pods"
+        ));
+        for way in MADE {
+            let (file, name) = (format!("{way}-{game}.toml"), format!("{way}-{game}"));
+            cluster.arena(&format!(
+                "tournament submit /tournaments/{file} --on here --seed pods"
+            ));
+            let objects = rendered(std::str::from_utf8(&files[&file]).unwrap());
+            for (job, bots) in jobs(&objects) {
+                cluster.run_job(job, &bots, &|_| {});
             }
             cluster.wait_until_over(&name);
             same(&cluster, &name, &alone, game);

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use arena_kubernetes::{
-    Amounts, ObservedCluster, PodBot, PodImage, PodMatch, PodPhase, PodTournament, Role,
+    Amounts, ObservedCluster, PodBot, PodMatch, PodPhase, PodProgram, PodTournament, Role,
     SeenLimits, SeenPod, Settings, game_needs, names,
 };
 use arena_terminal::{beside::DoctorArgs, report};
@@ -361,11 +361,7 @@ async fn quotas(
 fn needs_of_two(settings: &Settings) -> Amounts {
     let bots = ["one", "other"].map(|name| PodBot {
         name: name.to_owned(),
-        image: Some(PodImage {
-            name: name.to_owned(),
-            digest: None,
-            arguments: Vec::new(),
-        }),
+        program: PodProgram::Packed { needs: Vec::new() },
     });
     let of = PodMatch {
         number: 0,

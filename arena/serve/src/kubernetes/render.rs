@@ -60,7 +60,7 @@ pub(crate) async fn render(args: &RenderArgs) -> anyhow::Result<End> {
     let most = args.matches.unwrap_or(settings.max_jobs).min(MOST_MATCHES);
     let open = dispatcher.open_matches(games, most);
     let tournament = PodTournament::new(&commitment, name, on.isolation, memory_mib, games, &open);
-    check_digests(&settings, &tournament)?;
+    check_bots(&settings, &tournament)?;
     for of in &tournament.matches {
         print(args.format, &job(&settings, &tournament, of, 1))?;
         if on.isolation != Isolation::Pod {
@@ -85,24 +85,15 @@ pub(crate) async fn render(args: &RenderArgs) -> anyhow::Result<End> {
     Ok(End::Done)
 }
 
-/// Refuses images that the arena would not have run either.
-fn check_digests(settings: &Settings, tournament: &PodTournament) -> anyhow::Result<()> {
+/// Refuses bots that the arena would not have started either.
+fn check_bots(settings: &Settings, tournament: &PodTournament) -> anyhow::Result<()> {
     let bots = tournament.matches.iter().flat_map(|of| &of.bots);
-    let lacking: BTreeSet<String> = bots
-        .filter_map(|bot| {
-            let image = bot.image.as_ref()?;
-            (image.lacks_digest(settings)).then(|| format!("{} (image:{})", bot.name, image.name))
-        })
-        .collect();
-    if lacking.is_empty() {
+    let obstacles: BTreeSet<String> = bots.filter_map(|bot| bot.obstacle(settings)).collect();
+    if obstacles.is_empty() {
         return Ok(());
     }
-    let lacking: Vec<String> = lacking.into_iter().collect();
-    usage(format!(
-        "bots have images without a digest: {}; expected image:NAME@sha256:DIGEST, or pinned = false \
-         in the settings",
-        lacking.join(", ")
-    ))
+    let obstacles: Vec<String> = obstacles.into_iter().collect();
+    usage(format!("bots: {}", obstacles.join("; ")))
 }
 
 fn print(format: ObjectFormat, object: &impl Serialize) -> anyhow::Result<()> {

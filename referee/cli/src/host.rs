@@ -1,0 +1,252 @@
+//! A host: a container's program that waits for a packed bot, and becomes it.
+
+use std::{
+    fs, io,
+    os::unix::process::CommandExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use arena_proto::arena::v1::{
+    TakeBotReply, TakeBotRequest,
+    bot_host_server::{BotHost, BotHostServer},
+    take_bot_request::Message,
+};
+use clap::Args;
+use parking_lot::Mutex;
+use referee::Address;
+use referee_bots::{
+    Entry, Reach, Schemes,
+    archive::{ArchiveCache, MOST_PACKED_BYTES},
+    read_input_text,
+};
+use tokio::{
+    net::{TcpListener, UnixListener},
+    sync::oneshot,
+    time::timeout,
+};
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tonic::{
+    Request, Response, Status, Streaming,
+    transport::{Server, server::Router},
+};
+use tonic_health::{ServingStatus, server::HealthReporter};
+
+use crate::{CacheArgs, End, bots, stop, text::say, usage};
+
+/// The file with the SPEC of the bot that was taken, in the folder of archives. With it the bot is
+/// started again where its container is.
+const TAKEN: &str = "taken";
+/// The most bytes of a SPEC.
+const LONGEST_SPEC: u64 = 64 * 1024;
+/// Longest time until a referee has its reply and has gone.
+const REPLY_GRACE: Duration = Duration::from_secs(1);
+
+/// Where a host listens, and where it unpacks its bot.
+#[derive(Args, Clone, Debug)]
+pub struct HostArgs {
+    /// Where to listen, and later the bot: unix:PATH or tcp:HOST:PORT.
+    #[arg(long, env = "BOT_LISTEN", value_name = "ADDRESS")]
+    listen: Address,
+    #[command(flatten)]
+    cache: CacheArgs,
+}
+
+impl HostArgs {
+    /// Waits for a bot, and becomes it.
+    ///
+    /// # Errors
+    ///
+    /// The address can't be listened on, the folder can't be used, or the bot's program can't be
+    /// run.
+    pub async fn run(self) -> anyhow::Result<End> {
+        let stop = stop::at_once_on_signals()?;
+        let schemes = Arc::new(bots::hosted_schemes()?);
+        let cache = Arc::new(self.cache.open()?);
+        let taken = cache.folder().join(TAKEN);
+        let entry = match read_input_text(&taken, LONGEST_SPEC) {
+            Ok(spec) => read(&spec, &schemes).or_else(usage)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let waiting = wait(&self.listen, schemes, cache.clone());
+                tokio::select! {
+                    entry = waiting => entry?,
+                    () = stop.cutting_off() => return Ok(End::Done),
+                }
+            }
+            Err(error) => return Err(error).context(taken.display().to_string()),
+        };
+        Err(run_in_our_place(&entry, &cache)?)
+    }
+}
+
+/// Listens until a bot was taken.
+async fn wait(
+    listen: &Address,
+    schemes: Arc<Schemes>,
+    cache: Arc<ArchiveCache>,
+) -> anyhow::Result<Entry> {
+    let (health, health_service) = tonic_health::server::health_reporter();
+    let (tell, taken) = oneshot::channel();
+    let host = Host {
+        schemes,
+        cache,
+        health,
+        tell: Mutex::new(Some(tell)),
+    };
+    let router = Server::builder()
+        .add_service(health_service)
+        .add_service(BotHostServer::new(host));
+    let (end, ended) = oneshot::channel::<()>();
+    let mut serving = Box::pin(serve(router, listen, ended));
+    let entry = tokio::select! {
+        served = &mut serving => {
+            served?;
+            anyhow::bail!("nobody listens on {listen} any more");
+        }
+        entry = taken => entry?,
+    };
+    drop(end);
+    // The reply is on its way.
+    let _ = timeout(REPLY_GRACE, serving).await;
+    if let Address::Unix(path) = listen {
+        fs::remove_file(path).with_context(|| path.display().to_string())?;
+    }
+    Ok(entry)
+}
+
+async fn serve(
+    router: Router,
+    listen: &Address,
+    ended: oneshot::Receiver<()>,
+) -> anyhow::Result<()> {
+    let failed = || format!("could not listen on {listen}");
+    let ended = async {
+        let _ = ended.await;
+    };
+    match listen {
+        Address::Unix(path) => {
+            remove_left(path)?;
+            let listener = UnixListener::bind(path).with_context(failed)?;
+            say(&format!("waiting for a bot on {listen}"))?;
+            let incoming = UnixListenerStream::new(listener);
+            router.serve_with_incoming_shutdown(incoming, ended).await?;
+        }
+        Address::Tcp(address) => {
+            let listener = TcpListener::bind(address).await.with_context(failed)?;
+            say(&format!("waiting for a bot on {listen}"))?;
+            let incoming = TcpListenerStream::new(listener);
+            router.serve_with_incoming_shutdown(incoming, ended).await?;
+        }
+        Address::Tls(_) => {
+            return usage(format!(
+                "--listen {listen}: expected unix:PATH or tcp:HOST:PORT; `referee gate` has TLS"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Removes the socket that a process has left which was killed.
+fn remove_left(path: &Path) -> anyhow::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| path.display().to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The service of a host.
+struct Host {
+    schemes: Arc<Schemes>,
+    cache: Arc<ArchiveCache>,
+    health: HealthReporter,
+    /// Is told of the bot that was taken.
+    tell: Mutex<Option<oneshot::Sender<Entry>>>,
+}
+
+#[tonic::async_trait]
+impl BotHost for Host {
+    async fn take_bot(
+        &self,
+        request: Request<Streaming<TakeBotRequest>>,
+    ) -> Result<Response<TakeBotReply>, Status> {
+        let mut messages = request.into_inner();
+        let first = messages.message().await?.and_then(|first| first.message);
+        let Some(Message::Spec(spec)) = first else {
+            return Err(Status::invalid_argument("expected the SPEC of a bot first"));
+        };
+        let entry = read(&spec, &self.schemes).map_err(Status::invalid_argument)?;
+        let mut archive = Vec::new();
+        while let Some(message) = messages.message().await? {
+            let Some(Message::Part(part)) = message.message else {
+                return Err(Status::invalid_argument("expected a part of an archive"));
+            };
+            if (archive.len() + part.len()) as u64 > MOST_PACKED_BYTES {
+                return Err(Status::invalid_argument("the archive is too large"));
+            }
+            archive.extend_from_slice(&part);
+        }
+        let (cache, taken) = (self.cache.clone(), entry.clone());
+        let unpacked = tokio::task::spawn_blocking(move || keep(&cache, &taken, &archive));
+        let unpacked = unpacked.await.map_err(|_| Status::internal("a panic"))?;
+        unpacked.map_err(Status::invalid_argument)?;
+        let Some(tell) = self.tell.lock().take() else {
+            return Err(Status::failed_precondition("this host has its bot"));
+        };
+        // Whoever looks for the bot does not take us for it.
+        self.health
+            .set_service_status("", ServingStatus::NotServing)
+            .await;
+        let _ = tell.send(entry);
+        Ok(Response::new(TakeBotReply {}))
+    }
+}
+
+/// The bot of a SPEC, if it is a packed one.
+fn read(spec: &str, schemes: &Schemes) -> Result<Entry, String> {
+    if !spec.starts_with("packed:") {
+        return Err(format!("{spec}: expected packed:HASH:SPEC"));
+    }
+    Entry::read(&format!("bot={spec}"), schemes).map_err(|error| error.to_string())
+}
+
+/// Unpacks the archive of a bot, and notes that it is ours.
+fn keep(cache: &ArchiveCache, entry: &Entry, archive: &[u8]) -> Result<(), String> {
+    let Some(hash) = entry.launcher().archive() else {
+        return Err("expected a packed bot".to_owned());
+    };
+    (cache.insert(hash, archive)).map_err(|error| referee::causes(&error))?;
+    let taken = cache.folder().join(TAKEN);
+    let unfinished = taken.with_extension("unfinished");
+    fs::write(&unfinished, &entry.spec)
+        .and_then(|()| fs::rename(&unfinished, &taken))
+        .map_err(|error| format!("could not write {}: {error}", taken.display()))
+}
+
+/// Runs a bot's program in the place of this one; comes back where it can't.
+fn run_in_our_place(entry: &Entry, cache: &ArchiveCache) -> anyhow::Result<anyhow::Error> {
+    let launcher = entry.launcher();
+    let held = match launcher.archive() {
+        Some(hash) => cache.get(hash)?,
+        None => None,
+    };
+    let (Some(held), Reach::Program { program, arguments }) = (held, launcher.reach()) else {
+        anyhow::bail!("the archive of {} is not here any more", entry.spec);
+    };
+    let error = Command::new(&program)
+        .args(arguments)
+        .current_dir(held.files())
+        .exec();
+    Ok(anyhow::Error::new(error).context(format!("could not run {}", program.display())))
+}
+
+/// The program that plays compiled strategies beside this one, if there is one: a static program
+/// can't load what others have compiled.
+pub(crate) fn strategy_program(ours: &Path) -> Option<PathBuf> {
+    let program = ours.with_file_name("strategy");
+    program.is_file().then_some(program)
+}
