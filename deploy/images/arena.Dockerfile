@@ -12,8 +12,8 @@ LABEL org.opencontainers.image.title="arena" \
 # /usr/share/bot-arena/sbom.cdx.json.
 ADD rootfs.tar /
 USER 10001:10001
-# Log lines are objects for programs.
-ENV ARENA_LOG_FORMAT=json
+# Bots are unpacked there. Log lines are objects for programs.
+ENV ARENA_CACHE=/tmp/cache ARENA_LOG_FORMAT=json
 # Records go to ./arena-runs.
 WORKDIR /data
 # SIGTERM: what runs is finished; a second one cuts it off.

@@ -1,4 +1,4 @@
-# What packed bots play in on Kubernetes: languages and kits, and a program that waits for the bot.
+# What packed bots play in on Kubernetes: languages, the kit for Python, and a program that waits for the bot.
 # Built by `cargo xtask images`: ../README.md.
 
 ARG BASE=debian:bookworm-slim
@@ -18,11 +18,11 @@ RUN { [ -x /usr/bin/python3 ] && [ -x /usr/bin/node ]; } || { \
             python3 nodejs libstdc++6 && \
         rm -rf /var/lib/apt/lists/*; \
     }
-# Our programs and the kits; a list of the packages in them is in
+# Our programs and the kit for Python; a list of the packages in them is in
 # /usr/share/bot-arena/sbom.cdx.json.
 ADD rootfs.tar /
 USER 10001:10001
-ENV PYTHONPATH=/opt/bot/site-packages PYTHONDONTWRITEBYTECODE=1 NODE_PATH=/opt/bot/node_modules
+ENV PYTHONPATH=/opt/bot/site-packages PYTHONDONTWRITEBYTECODE=1
 # The bot is unpacked there, and started again from there when it has crashed.
 ENV BOT_LISTEN=tcp:0.0.0.0:50051 ARENA_CACHE=/tmp/bot
 EXPOSE 50051

@@ -41,8 +41,8 @@ enum Content {
     Python(&'static str),
     /// The sample in JavaScript in this file, its kit and what that needs, on an image with Node.
     Node(&'static str),
-    /// Rust programs, and the kits for Python and Node, on an image with both languages: what packed
-    /// bots need.
+    /// Rust programs and the kit for Python, on an image with languages: what packed bots need. Those
+    /// in JavaScript bring the modules with them that they import.
     Host(&'static [Program]),
     /// A program of Debian, which the Dockerfile installs, on an image of Debian.
     Debian(Files),

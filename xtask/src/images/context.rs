@@ -110,7 +110,6 @@ fn files(image: &Image, build: Build<'_>, source: &Source) -> Result<(Rootfs, BT
                 packages.extend(sbom::of_rust(*program, build.arch)?);
             }
             packages.extend(python_kit(&mut files, build, source)?);
-            packages.extend(node_kit(&mut files, build)?);
             Ok((files, packages))
         }
         Content::Python(sample) => {
@@ -123,12 +122,16 @@ fn files(image: &Image, build: Build<'_>, source: &Source) -> Result<(Rootfs, BT
             Ok((files, packages))
         }
         Content::Node(sample) => {
+            if build.profile != TESTS {
+                languages::typescript()?;
+            }
             let mut files = Rootfs::default();
-            let packages = node_kit(&mut files, build)?;
+            let packages = npm::sample().join("node_modules");
+            files.tree("opt/bot/node_modules", &packages, &npm::is_needed)?;
             for name in [sample, "package.json"] {
                 files.file(&format!("opt/bot/{name}"), &npm::sample().join(name))?;
             }
-            Ok((files, packages))
+            Ok((files, npm::packages()?))
         }
         Content::Debian(added) => {
             let mut files = Rootfs::default();
@@ -153,16 +156,6 @@ fn python_kit(files: &mut Rootfs, build: Build<'_>, source: &Source) -> Result<B
     let site = pip::install(source.epoch, build.arch)?;
     files.tree(pip::PATH, &site, &pip::is_needed)?;
     pip::packages(&site)
-}
-
-/// Adds the kit for Node and what it needs.
-fn node_kit(files: &mut Rootfs, build: Build<'_>) -> Result<BTreeSet<Package>> {
-    if build.profile != TESTS {
-        languages::typescript()?;
-    }
-    let packages = npm::sample().join("node_modules");
-    files.tree("opt/bot/node_modules", &packages, &npm::is_needed)?;
-    npm::packages()
 }
 
 /// A Dockerfile with our version and the commit, so that the context by itself is enough.

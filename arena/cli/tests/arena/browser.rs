@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fantoccini::{Client, Locator};
+use fantoccini::{Client, Locator, elements::Element, error::CmdError};
 use serde_json::{Value, json};
 
 use crate::{driver::Driver, proxies::Nginx, site::Site, vocabulary::*};
@@ -68,19 +68,30 @@ impl Browser {
     }
 
     pub(crate) async fn click(&self, selector: &str) {
-        let found = self.client.find(Locator::Css(selector)).await;
-        found
-            .unwrap_or_else(|error| panic!("{selector}: {error}"))
-            .click()
-            .await
-            .unwrap();
+        self.act_on(selector, async |found| found.click().await)
+            .await;
     }
 
     /// Types into an element.
     pub(crate) async fn keys(&self, selector: &str, keys: &str) {
-        let found = self.client.find(Locator::Css(selector)).await;
-        let found = found.unwrap_or_else(|error| panic!("{selector}: {error}"));
-        found.send_keys(keys).await.unwrap();
+        self.act_on(selector, async |found| found.send_keys(keys).await)
+            .await;
+    }
+
+    /// Does something with an element. A live page may have put another one in its place meanwhile.
+    async fn act_on(&self, selector: &str, act: impl AsyncFn(Element) -> Result<(), CmdError>) {
+        let began = Instant::now();
+        loop {
+            let found = self.client.find(Locator::Css(selector)).await;
+            let found = found.unwrap_or_else(|error| panic!("{selector}: {error}"));
+            match act(found).await {
+                Ok(()) => return,
+                Err(error) if error.to_string().contains("stale element") => {
+                    assert!(began.elapsed() < FAR_TOO_LONG, "{selector}: {error}");
+                }
+                Err(error) => panic!("{selector}: {error}"),
+            }
+        }
     }
 
     pub(crate) async fn path(&self) -> String {

@@ -161,6 +161,7 @@ fn programs_in_images_end_when_they_are_asked_to() {
             "130",
         ),
         ("bot", "", LISTENS, "0"),
+        ("host", "", "waiting for a bot on ", "0"),
         ("sample-rust", "", LISTENS, "0"),
         ("sample-cpp", "", LISTENS, "0"),
         ("sample-python", "", LISTENS, "0"),
@@ -202,6 +203,7 @@ fn every_image_says_what_it_is_and_what_is_in_it() {
         ("sample-node", "@grpc/grpc-js"),
         ("sample-node", "bot-init"),
         ("strategy", "strategy-adapter"),
+        ("host", "referee-cli"),
     ] {
         let tag = format!("localhost/bot-arena/{image}");
         let labels = engine.run(&["inspect", "--format", "{{json .Config.Labels}}", &tag]);

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     images::{images, process},
-    languages::{sample, strategy},
+    languages::strategy,
     node::{Node, Pod, Texts},
     remote::Remote,
     vocabulary::*,
@@ -75,10 +75,14 @@ struct Alone(Arena);
 impl Alone {
     fn play(&self, played: Played) {
         let file = cup("pod", played, &|bot| process(&self.0, bot));
+        self.play_file(&file, played.0);
+    }
+
+    fn play_file(&self, file: &str, name: &str) {
         fs::write(self.0.path("cup.toml"), file).unwrap();
-        let game = played.0;
-        let run = format!("tournament run cup.toml --name {game} --on here --seed pods");
-        self.arena(&run);
+        self.arena(&format!(
+            "tournament run cup.toml --name {name} --on here --seed pods"
+        ));
     }
 }
 
@@ -209,6 +213,24 @@ impl<'a> Cluster<'a> {
         names
     }
 
+    /// Runs the Jobs of a tournament until it is over. `trouble` is told of each pod that has begun,
+    /// and how often its Job was made before.
+    fn play(&self, name: &str, file: &[u8], trouble: &(dyn Fn(usize, &Running<'_>) + Sync)) {
+        let objects = rendered(std::str::from_utf8(file).unwrap());
+        let jobs = jobs(&objects);
+        assert!(!jobs.is_empty());
+        // As long as there is something to play another Job is made for it.
+        for generation in 0..MOST_GENERATIONS {
+            for (job, bots) in &jobs {
+                self.run_job(job, bots, &|running| trouble(generation, running));
+            }
+            if self.is_over(name) {
+                break;
+            }
+        }
+        self.wait_until_over(name);
+    }
+
     /// Runs a Job to its end: a pod for each index, and another one for a pod that fails. `trouble`
     /// is told of each pod that has begun.
     fn run_job(&self, job: &Value, bots: &[&Value], trouble: &(dyn Fn(&Running<'_>) + Sync)) {
@@ -279,7 +301,8 @@ impl Remote for Cluster<'_> {
         let said = self.pods["arena-0"].within("arena", &words);
         assert!(
             said.status.success(),
-            "{line}: {}{}",
+            "{line}: {} {}{}",
+            said.status,
             err(&said),
             self.log()
         );
@@ -408,6 +431,9 @@ fn tournaments_end_alike_in_every_way_although_pods_are_killed() {
         let file = cup("services", played, &service);
         tournaments.insert(format!("services-{game}.toml"), file.into());
     }
+    let alone = Alone(Arena::new());
+    let packed = PackedBots::of(&alone);
+    tournaments.extend(packed.files.clone());
     let mut node = Node::new(images(), "node");
     let cluster = Cluster::start(&mut node, tournaments.clone());
     for (game, ..) in GAMES {
@@ -415,7 +441,6 @@ fn tournaments_end_alike_in_every_way_although_pods_are_killed() {
             "tournament submit /tournaments/services-{game}.toml --on here --seed pods"
         ));
     }
-    let alone = Alone(Arena::new());
     for played in GAMES {
         alone.play(played);
         let game = played.0;
@@ -434,34 +459,19 @@ fn tournaments_end_alike_in_every_way_although_pods_are_killed() {
             cluster.arena(&format!(
                 "tournament submit /tournaments/{file} --on here --seed pods"
             ));
-            let objects = rendered(std::str::from_utf8(&tournaments[&file]).unwrap());
-            let jobs = jobs(&objects);
-            assert!(!jobs.is_empty());
-            // As long as there is something to play another Job is made for it.
-            for generation in 0..MOST_GENERATIONS {
-                for (job, bots) in &jobs {
-                    cluster.run_job(job, bots, &|running| {
-                        if (generation, running.index, running.attempt) == (0, 0, 0) {
-                            trouble(running, way, game);
-                        }
-                    });
+            cluster.play(&name, &tournaments[&file], &|generation, running| {
+                if (generation, running.index, running.attempt) == (0, 0, 0) {
+                    trouble(running, way, game);
                 }
-                if cluster.is_over(&name) {
-                    break;
-                }
-            }
-            cluster.wait_until_over(&name);
+            });
             same(&cluster, &name, &alone, game);
         }
     }
+    packed.end_alike(&cluster, &alone);
 }
 
-/// A game, how many deals of it, how many games a pod of a Job plays, and its bots, all packed but
-/// those of ours.
-const PACKED_GAMES: [Played; 2] = [
-    ("connect-four", 2, 4, &["compiled", "agent"]),
-    ("mahjong", 1, 2, &["program", "random"]),
-];
+/// What packed bots play.
+const PACKED_GAME: Played = ("connect-four", 2, 4, &["compiled", "agent"]);
 
 /// Puts the first stone that it may.
 const AGENT: &str = "
@@ -471,17 +481,17 @@ def agent(observation, configuration):
 ";
 
 /// Packed bots: a name, a kind of SPEC and a file.
-const PACKED: [(&str, &str, &str); 3] = [
+const PACKED: [(&str, &str, &str); 2] = [
     ("compiled", "strategy", "careful.so"),
     ("agent", "kaggle", "agent.py"),
-    ("program", "exec", "program"),
 ];
 
 /// Takes packed bots into a store, and gives the SPEC of each.
 fn pack(of: &dyn Remote, folder: &str) -> BTreeMap<String, String> {
     for (name, kind, file) in PACKED {
+        // The arena's image has neither Python nor the C library.
         of.arena(&format!(
-            "bots add {name} --pack --bot {kind}:{folder}/{file}"
+            "bots add {name} --no-check --game connect-four --pack --bot {kind}:{folder}/{file}"
         ));
     }
     let bots = events(&of.arena("bots list --format json"));
@@ -492,59 +502,49 @@ fn pack(of: &dyn Remote, folder: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-#[test]
-fn packed_bots_are_handed_over_to_their_containers() {
-    let alone = Alone(Arena::new());
-    let folder = alone.0.path("packed");
-    fs::create_dir(&folder).unwrap();
-    let file = |spec: &str| -> PathBuf {
-        let (_, file) = spec.split_once(':').unwrap();
-        file.trim_matches('\'').into()
-    };
-    fs::write(folder.join("agent.py"), AGENT).unwrap();
-    for (spec, name) in [
-        (strategy(&alone.0).spec, "careful.so"),
-        (sample("rust"), "program"),
-    ] {
-        fs::copy(file(&spec), folder.join(name)).unwrap();
-    }
-    let mut files = Texts::new();
-    for (_, _, file) in PACKED {
-        files.insert(file.to_owned(), fs::read(folder.join(file)).unwrap());
-    }
-    let specs = pack(&alone, folder.to_str().unwrap());
-    let spec = |bot: &str| {
-        specs
-            .get(bot)
-            .cloned()
-            .unwrap_or_else(|| format!("house:{bot}"))
-    };
-    for way in MADE {
-        for played in PACKED_GAMES {
-            let name = format!("{way}-{}.toml", played.0);
-            files.insert(name, cup(way, played, &spec).into());
+/// Packed bots, whose containers have no bot until the game's referee hands it over.
+struct PackedBots {
+    /// The files of the bots and of tournaments between them, for the arena's pod.
+    files: Texts,
+    specs: BTreeMap<String, String>,
+}
+
+impl PackedBots {
+    /// Packed and played on this machine.
+    fn of(alone: &Alone) -> Self {
+        let folder = alone.0.path("packed");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("agent.py"), AGENT).unwrap();
+        // Written anew, so that it has the mode that files of a ConfigMap have, which is in the archive.
+        let spec = strategy(&alone.0).spec;
+        let compiled = fs::read(spec.strip_prefix("strategy:").unwrap()).unwrap();
+        fs::write(folder.join("careful.so"), compiled).unwrap();
+        let specs = pack(alone, folder.to_str().unwrap());
+        let mut files = Texts::new();
+        for (_, _, file) in PACKED {
+            files.insert(file.to_owned(), fs::read(folder.join(file)).unwrap());
         }
-    }
-    let mut node = Node::new(images(), "packed");
-    let cluster = Cluster::start(&mut node, files.clone());
-    assert_eq!(pack(&cluster, "/tournaments"), specs);
-    for played in PACKED_GAMES {
-        let game = played.0;
-        fs::write(alone.0.path("cup.toml"), cup("pod", played, &spec)).unwrap();
-        alone.arena(&format!(
-            "tournament run cup.toml --name {game} --on here --seed pods"
-        ));
+        let spec = |bot: &str| specs[bot].clone();
         for way in MADE {
-            let (file, name) = (format!("{way}-{game}.toml"), format!("{way}-{game}"));
+            let file = cup(&format!("packed-{way}"), PACKED_GAME, &spec);
+            let file = file.replace("isolation = \"packed-", "isolation = \"");
+            files.insert(format!("packed-{way}.toml"), file.into());
+        }
+        alone.play_file(&cup("pod", PACKED_GAME, &spec), "packed");
+        Self { files, specs }
+    }
+
+    /// They end in containers as they do here.
+    fn end_alike(&self, cluster: &Cluster<'_>, alone: &Alone) {
+        assert_eq!(pack(cluster, "/tournaments"), self.specs);
+        for way in MADE {
+            let file = format!("packed-{way}.toml");
+            let name = format!("packed-{way}-{}", PACKED_GAME.0);
             cluster.arena(&format!(
                 "tournament submit /tournaments/{file} --on here --seed pods"
             ));
-            let objects = rendered(std::str::from_utf8(&files[&file]).unwrap());
-            for (job, bots) in jobs(&objects) {
-                cluster.run_job(job, &bots, &|_| {});
-            }
-            cluster.wait_until_over(&name);
-            same(&cluster, &name, &alone, game);
+            cluster.play(&name, &self.files[&file], &|_, _| {});
+            same(cluster, &name, alone, "packed");
         }
     }
 }
