@@ -8,14 +8,10 @@ use futures_util::future::join_all;
 use referee::{Address, BotDial, BotPresence};
 use referee_bots::{BotAddress, Entry};
 use referee_worker::remote::WAITING_FOR_BOTS;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use crate::{TryAgain, usage};
 
-/// Longest duration of one look at a bot.
-const LOOK: Duration = Duration::from_secs(5);
-/// Pauses between two looks, at first and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 /// The text between an address and its user.
 const USER: &str = ",uid=";
 
@@ -170,23 +166,11 @@ async fn wait_for(bot: &BotAt, dial: &BotDial, deadline: Instant) -> Option<Stri
         user: *user,
         ..dial.clone()
     };
-    let mut pause = PAUSES.0;
-    loop {
-        // At least one look, however short the time.
-        let left = deadline.saturating_duration_since(Instant::now());
-        let within = left.clamp(PAUSES.1, LOOK);
-        let found = dial.presence(address, within).await;
-        if found == BotPresence::Answering {
-            tracing::info!(name, %address, "the bot is there");
-            return None;
-        }
-        if Instant::now() >= deadline {
-            return missed(name, address, found);
-        }
-        tracing::debug!(name, %address, ?found, "the bot is not there yet");
-        sleep_until(deadline.min(Instant::now() + pause)).await;
-        pause = (pause * 2).min(PAUSES.1);
+    let found = dial.presence_by(address, deadline).await;
+    if found == BotPresence::Answering {
+        tracing::info!(name, %address, "the bot is there");
     }
+    missed(name, address, found)
 }
 
 /// The reason not to begin when a bot did not answer in time; none where the games begin anyway.

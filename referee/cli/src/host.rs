@@ -2,7 +2,7 @@
 
 use std::{
     fs, io,
-    os::unix::process::CommandExt as _,
+    os::unix::{fs::FileTypeExt as _, process::CommandExt as _},
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use referee::Address;
 use referee_bots::{
     Entry, Reach, Schemes,
-    archive::{ArchiveCache, MOST_PACKED_BYTES},
+    archive::{ArchiveCache, ArchiveHash, MOST_PACKED_BYTES},
     read_input_text,
 };
 use tokio::{
@@ -67,18 +67,18 @@ impl HostArgs {
         let schemes = Arc::new(bots::hosted_schemes()?);
         let cache = Arc::new(self.cache.open()?);
         let taken = cache.folder().join(TAKEN);
-        let entry = match read_input_text(&taken, LONGEST_SPEC) {
-            Ok(spec) => read(&spec, &schemes).or_else(usage)?,
+        let bot = match read_input_text(&taken, LONGEST_SPEC) {
+            Ok(spec) => PackedBot::read(&spec, &schemes).or_else(usage)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let waiting = wait(&self.listen, schemes, cache.clone());
                 tokio::select! {
-                    entry = waiting => entry?,
+                    bot = waiting => bot?,
                     () = stop.cutting_off() => return Ok(End::Done),
                 }
             }
             Err(error) => return Err(error).context(taken.display().to_string()),
         };
-        Err(run_in_our_place(&entry, &cache)?)
+        Err(bot.run_in_our_place(&cache)?)
     }
 }
 
@@ -87,7 +87,7 @@ async fn wait(
     listen: &Address,
     schemes: Arc<Schemes>,
     cache: Arc<ArchiveCache>,
-) -> anyhow::Result<Entry> {
+) -> anyhow::Result<PackedBot> {
     let (health, health_service) = tonic_health::server::health_reporter();
     let (tell, taken) = oneshot::channel();
     let host = Host {
@@ -101,20 +101,20 @@ async fn wait(
         .add_service(BotHostServer::new(host));
     let (end, ended) = oneshot::channel::<()>();
     let mut serving = Box::pin(serve(router, listen, ended));
-    let entry = tokio::select! {
+    let bot = tokio::select! {
         served = &mut serving => {
             served?;
             anyhow::bail!("nobody listens on {listen} any more");
         }
-        entry = taken => entry?,
+        bot = taken => bot?,
     };
     drop(end);
     // The reply is on its way.
     let _ = timeout(REPLY_GRACE, serving).await;
     if let Address::Unix(path) = listen {
-        fs::remove_file(path).with_context(|| path.display().to_string())?;
+        remove_socket(path).with_context(|| path.display().to_string())?;
     }
-    Ok(entry)
+    Ok(bot)
 }
 
 async fn serve(
@@ -128,7 +128,7 @@ async fn serve(
     };
     match listen {
         Address::Unix(path) => {
-            remove_left(path)?;
+            remove_socket(path).with_context(failed)?;
             let listener = UnixListener::bind(path).with_context(failed)?;
             say(&format!("waiting for a bot on {listen}"))?;
             let incoming = UnixListenerStream::new(listener);
@@ -149,14 +149,21 @@ async fn serve(
     Ok(())
 }
 
-/// Removes the socket that a process has left which was killed.
-fn remove_left(path: &Path) -> anyhow::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(error).with_context(|| path.display().to_string())
-        }
+/// Removes our socket, or one that a process has left which was killed.
+fn remove_socket(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(found) if found.file_type().is_socket() => fs::remove_file(path),
         _ => Ok(()),
     }
+}
+
+/// A packed bot that a host may become.
+#[derive(Clone)]
+struct PackedBot {
+    /// Its SPEC, parsed.
+    entry: Entry,
+    /// Its archive.
+    hash: ArchiveHash,
 }
 
 /// The service of a host.
@@ -165,7 +172,7 @@ struct Host {
     cache: Arc<ArchiveCache>,
     health: HealthReporter,
     /// Is told of the bot that was taken.
-    tell: Mutex<Option<oneshot::Sender<Entry>>>,
+    tell: Mutex<Option<oneshot::Sender<PackedBot>>>,
 }
 
 #[tonic::async_trait]
@@ -179,7 +186,7 @@ impl BotHost for Host {
         let Some(Message::Spec(spec)) = first else {
             return Err(Status::invalid_argument("expected the SPEC of a bot first"));
         };
-        let entry = read(&spec, &self.schemes).map_err(Status::invalid_argument)?;
+        let bot = PackedBot::read(&spec, &self.schemes).map_err(Status::invalid_argument)?;
         let mut archive = Vec::new();
         while let Some(message) = messages.message().await? {
             let Some(Message::Part(part)) = message.message else {
@@ -190,8 +197,8 @@ impl BotHost for Host {
             }
             archive.extend_from_slice(&part);
         }
-        let (cache, taken) = (self.cache.clone(), entry.clone());
-        let unpacked = tokio::task::spawn_blocking(move || keep(&cache, &taken, &archive));
+        let (cache, kept) = (self.cache.clone(), bot.clone());
+        let unpacked = tokio::task::spawn_blocking(move || kept.keep(&cache, &archive));
         let unpacked = unpacked.await.map_err(|_| Status::internal("a panic"))?;
         unpacked.map_err(Status::invalid_argument)?;
         let Some(tell) = self.tell.lock().take() else {
@@ -201,47 +208,46 @@ impl BotHost for Host {
         self.health
             .set_service_status("", ServingStatus::NotServing)
             .await;
-        let _ = tell.send(entry);
+        let _ = tell.send(bot);
         Ok(Response::new(TakeBotReply {}))
     }
 }
 
-/// The bot of a SPEC, if it is a packed one.
-fn read(spec: &str, schemes: &Schemes) -> Result<Entry, String> {
-    if !spec.starts_with("packed:") {
-        return Err(format!("{spec}: expected packed:HASH:SPEC"));
+impl PackedBot {
+    /// The bot of a SPEC, if it is a packed one.
+    fn read(spec: &str, schemes: &Schemes) -> Result<Self, String> {
+        let expected = || format!("{spec}: expected packed:HASH:SPEC");
+        if !spec.starts_with("packed:") {
+            return Err(expected());
+        }
+        let entry = Entry::read(&format!("bot={spec}"), schemes);
+        let entry = entry.map_err(|error| error.to_string())?;
+        let hash = *entry.launcher().archive().ok_or_else(expected)?;
+        Ok(Self { entry, hash })
     }
-    Entry::read(&format!("bot={spec}"), schemes).map_err(|error| error.to_string())
-}
 
-/// Unpacks the archive of a bot, and notes that it is ours.
-fn keep(cache: &ArchiveCache, entry: &Entry, archive: &[u8]) -> Result<(), String> {
-    let Some(hash) = entry.launcher().archive() else {
-        return Err("expected a packed bot".to_owned());
-    };
-    (cache.insert(hash, archive)).map_err(|error| referee::causes(&error))?;
-    let taken = cache.folder().join(TAKEN);
-    let unfinished = taken.with_extension("unfinished");
-    fs::write(&unfinished, &entry.spec)
-        .and_then(|()| fs::rename(&unfinished, &taken))
-        .map_err(|error| format!("could not write {}: {error}", taken.display()))
-}
+    /// Unpacks its archive, and notes that it is ours.
+    fn keep(&self, cache: &ArchiveCache, archive: &[u8]) -> Result<(), String> {
+        (cache.insert(&self.hash, archive)).map_err(|error| referee::causes(&error))?;
+        let taken = cache.folder().join(TAKEN);
+        let unfinished = taken.with_extension("unfinished");
+        fs::write(&unfinished, &self.entry.spec)
+            .and_then(|()| fs::rename(&unfinished, &taken))
+            .map_err(|error| format!("could not write {}: {error}", taken.display()))
+    }
 
-/// Runs a bot's program in the place of this one; comes back where it can't.
-fn run_in_our_place(entry: &Entry, cache: &ArchiveCache) -> anyhow::Result<anyhow::Error> {
-    let launcher = entry.launcher();
-    let held = match launcher.archive() {
-        Some(hash) => cache.get(hash)?,
-        None => None,
-    };
-    let (Some(held), Reach::Program { program, arguments }) = (held, launcher.reach()) else {
-        anyhow::bail!("the archive of {} is not here any more", entry.spec);
-    };
-    let error = Command::new(&program)
-        .args(arguments)
-        .current_dir(held.files())
-        .exec();
-    Ok(anyhow::Error::new(error).context(format!("could not run {}", program.display())))
+    /// Runs its program in the place of this one; comes back where it can't.
+    fn run_in_our_place(&self, cache: &ArchiveCache) -> anyhow::Result<anyhow::Error> {
+        let (held, reach) = (cache.get(&self.hash)?, self.entry.launcher().reach());
+        let (Some(held), Reach::Program { program, arguments }) = (held, reach) else {
+            anyhow::bail!("the archive of {} is not here any more", self.entry.spec);
+        };
+        let error = Command::new(&program)
+            .args(arguments)
+            .current_dir(held.files())
+            .exec();
+        Ok(anyhow::Error::new(error).context(format!("could not run {}", program.display())))
+    }
 }
 
 /// The program that plays compiled strategies beside this one, if there is one: a static program

@@ -123,6 +123,15 @@ async fn a_host_refuses_what_is_no_packed_bot_and_becomes_what_is_one_again_and_
 }
 
 #[test]
+fn a_host_removes_no_file_that_is_no_socket() {
+    let folder = HostFolder::new();
+    fs::write(folder.path("bot.sock"), "mine").unwrap();
+    let mut host = folder.start();
+    assert!(!host.0.wait().unwrap().success());
+    assert_eq!(fs::read_to_string(folder.path("bot.sock")).unwrap(), "mine");
+}
+
+#[test]
 fn a_host_listens_without_tls_and_says_what_has_it() {
     let said = Command::new(env!("CARGO_BIN_EXE_referee"))
         .args(["host", "--listen", "grpcs://127.0.0.1:1", "--cache"])

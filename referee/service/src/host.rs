@@ -7,7 +7,7 @@ use arena_proto::arena::v1::{
     TakeBotRequest, bot_host_client::BotHostClient, take_bot_request::Message,
 };
 use bytes::Bytes;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use tokio_stream::iter;
 
 use crate::{
@@ -21,10 +21,6 @@ use crate::{
 const PART: usize = 256 * 1024;
 /// Longest time for the connection to a host and for what it has to do with an archive.
 const TAKEN_WITHIN: Duration = Duration::from_secs(120);
-/// Longest duration of one look at a bot that starts.
-const LOOK: Duration = Duration::from_secs(5);
-/// Pauses between two looks, at first and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(500));
 
 /// A packed bot for a host.
 #[derive(Clone, Debug)]
@@ -87,14 +83,9 @@ impl BotDial {
             Err(_) => return Err(failed(format!("no reply within {TAKEN_WITHIN:?}"))),
         }
         let deadline = Instant::now() + starts_within;
-        let mut pause = PAUSES.0;
-        while self.presence(address, LOOK).await != BotPresence::Answering {
-            if Instant::now() >= deadline {
-                tracing::warn!(%address, "the packed bot does not answer");
-                break;
-            }
-            sleep(pause).await;
-            pause = (pause * 2).min(PAUSES.1);
+        let found = self.presence_by(address, deadline).await;
+        if found != BotPresence::Answering {
+            tracing::warn!(%address, ?found, "the packed bot does not answer");
         }
         Ok(())
     }

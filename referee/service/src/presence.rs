@@ -5,11 +5,15 @@ use std::{io, time::Duration};
 use referee_net::causes;
 use tokio::{
     io::AsyncReadExt as _,
-    time::{Instant, timeout, timeout_at},
+    time::{Instant, sleep_until, timeout, timeout_at},
 };
 
 use crate::{address::Address, dial::BotDial, probe::Probe};
 
+/// Longest duration of one look at a bot that is waited for.
+const LOOK: Duration = Duration::from_secs(5);
+/// Pauses between two looks, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 /// Longest time until a server that does not let us in says so. With TLS 1.3 a handshake is
 /// done for a client before the server has looked at its certificate (RFC 8446, section 2).
 const REFUSAL: Duration = Duration::from_millis(500);
@@ -43,6 +47,22 @@ impl BotDial {
         match probe.answers(left).await {
             Ok(()) => BotPresence::Answering,
             Err(why) => BotPresence::Silent(why),
+        }
+    }
+
+    /// The presence of a bot as soon as it answers, or at this moment: how far it can be reached.
+    /// There is at least one look, however soon that moment is.
+    pub async fn presence_by(&self, address: &Address, deadline: Instant) -> BotPresence {
+        let mut pause = PAUSES.0;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let found = self.presence(address, left.clamp(PAUSES.1, LOOK)).await;
+            if found == BotPresence::Answering || Instant::now() >= deadline {
+                return found;
+            }
+            tracing::debug!(%address, ?found, "the bot is not there yet");
+            sleep_until(deadline.min(Instant::now() + pause)).await;
+            pause = (pause * 2).min(PAUSES.1);
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use referee::{HandOverError, HostedBot};
-use referee_bots::archive::ArchiveHash;
+use referee_bots::{BotAddress, archive::ArchiveHash};
 
 use crate::{
     BotPool, WorkError,
@@ -31,25 +31,39 @@ struct HostsState {
     handed: BTreeSet<String>,
 }
 
+/// A bot whose host waits for it.
+struct WaitedFor<'a> {
+    bot: LeasedBot,
+    at: &'a BotAddress,
+    hash: ArchiveHash,
+}
+
 impl BotPool {
-    /// The bots of a chunk that have hosts which wait for them, with their archives.
-    fn waiting(&self, lease: &Lease) -> Vec<(LeasedBot, ArchiveHash)> {
+    /// The bots of a chunk that have hosts which wait for them, each once.
+    fn waited_for(&self, lease: &Lease) -> Vec<WaitedFor<'_>> {
         let state = self.hosts.state.lock();
+        let mut names = BTreeSet::new();
         let bots = lease.bots.iter().filter_map(|bot| {
-            let archive = *bot.entry.launcher().archive()?;
-            self.context().address(&bot.entry)?;
-            (!state.handed.contains(&bot.entry.name)).then(|| (bot.clone(), archive))
+            let hash = *bot.entry.launcher().archive()?;
+            let at = self.context().address(&bot.entry)?;
+            let name = &bot.entry.name;
+            let waits = !state.handed.contains(name) && names.insert(name);
+            waits.then(|| WaitedFor {
+                bot: bot.clone(),
+                at,
+                hash,
+            })
         });
         bots.collect()
     }
 
     /// The archives of a chunk's bots that are to be handed over and are not here.
     pub(crate) fn missing_for_hosts(&self, lease: &Lease) -> Vec<ArchiveHash> {
-        let waiting = self.waiting(lease);
+        let waited_for = self.waited_for(lease);
         let mut state = self.hosts.state.lock();
-        let missing: BTreeSet<ArchiveHash> = (waiting.into_iter())
-            .map(|(_, archive)| archive)
-            .filter(|archive| !state.here.contains_key(archive))
+        let missing: BTreeSet<ArchiveHash> = (waited_for.iter())
+            .map(|one| one.hash)
+            .filter(|hash| !state.here.contains_key(hash))
             .collect();
         state.awaited.extend(&missing);
         missing.into_iter().collect()
@@ -69,34 +83,27 @@ impl BotPool {
     /// each as long as it may take to start.
     pub(crate) async fn hand_over_to_hosts(&self, lease: &Lease) -> Result<(), WorkError> {
         let _one_at_a_time = self.hosts.handing.lock().await;
-        let waiting = self.waiting(lease);
-        for (bot, hash) in &waiting {
-            let (entry, context) = (&bot.entry, self.context());
-            if self.hosts.state.lock().handed.contains(&entry.name) {
-                // It is in this chunk twice.
-                continue;
-            }
-            let Some(at) = context.address(entry) else {
-                continue;
-            };
+        let waited_for = self.waited_for(lease);
+        for WaitedFor { bot, at, hash } in &waited_for {
+            let (entry, address) = (&bot.entry, &at.address);
             let archive = self.hosts.state.lock().here.get(hash).cloned();
             let failed = |error| WorkError::Host {
                 name: entry.name.clone(),
                 error,
             };
-            let archive = archive.ok_or_else(|| failed(HandOverError::absent(&at.address)))?;
+            let archive = archive.ok_or_else(|| failed(HandOverError::absent(address)))?;
             let hosted = HostedBot {
                 spec: entry.spec.clone(),
                 archive,
             };
-            let dial = context.dial_of(entry);
-            let over = dial.hand_over(&at.address, hosted, bot.options.start_limit);
+            let dial = self.context().dial_of(entry);
+            let over = dial.hand_over(address, hosted, bot.options.start_limit);
             over.await.map_err(failed)?;
             tracing::info!(name = entry.name, archive = %hash.short(), "the bot was handed over");
             self.hosts.state.lock().handed.insert(entry.name.clone());
         }
         let mut state = self.hosts.state.lock();
-        for (_, hash) in waiting {
+        for WaitedFor { hash, .. } in waited_for {
             state.awaited.remove(&hash);
             state.here.remove(&hash);
         }

@@ -526,8 +526,8 @@ impl PackedBots {
         }
         let spec = |bot: &str| specs[bot].clone();
         for way in MADE {
-            let file = cup(&format!("packed-{way}"), PACKED_GAME, &spec);
-            let file = file.replace("isolation = \"packed-", "isolation = \"");
+            let file = cup(way, PACKED_GAME, &spec);
+            let file = file.replacen("name = \"", "name = \"packed-", 1);
             files.insert(format!("packed-{way}.toml"), file.into());
         }
         alone.play_file(&cup("pod", PACKED_GAME, &spec), "packed");
