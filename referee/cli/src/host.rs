@@ -70,10 +70,16 @@ impl HostArgs {
         let bot = match read_input_text(&taken, LONGEST_SPEC) {
             Ok(spec) => PackedBot::read(&spec, &schemes).or_else(usage)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let waiting = wait(&self.listen, schemes, cache.clone());
-                tokio::select! {
-                    bot = waiting => bot?,
-                    () = stop.cutting_off() => return Ok(End::Done),
+                let waited = tokio::select! {
+                    bot = wait(&self.listen, schemes, cache.clone()) => Some(bot?),
+                    () = stop.cutting_off() => None,
+                };
+                if let Address::Unix(path) = &self.listen {
+                    remove_socket(path).with_context(|| path.display().to_string())?;
+                }
+                match waited {
+                    Some(bot) => bot,
+                    None => return Ok(End::Done),
                 }
             }
             Err(error) => return Err(error).context(taken.display().to_string()),
@@ -111,9 +117,6 @@ async fn wait(
     drop(end);
     // The reply is on its way.
     let _ = timeout(REPLY_GRACE, serving).await;
-    if let Address::Unix(path) = listen {
-        remove_socket(path).with_context(|| path.display().to_string())?;
-    }
     Ok(bot)
 }
 

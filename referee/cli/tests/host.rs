@@ -10,6 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use referee::{Address, BotDial, BotPresence, HostedBot};
 use referee_bots::{PackedSpec, archive::pack_folder};
 use tempfile::TempDir;
@@ -120,6 +124,17 @@ async fn a_host_refuses_what_is_no_packed_bot_and_becomes_what_is_one_again_and_
     // The container is started again, with its files: nobody hands anything over.
     folder.start().ends_well();
     assert_eq!(folder.starts(), 2);
+}
+
+#[tokio::test]
+async fn a_host_that_is_told_to_end_leaves_no_socket() {
+    let folder = HostFolder::new();
+    let host = folder.start();
+    answers(&folder.address()).await;
+    let process = Pid::from_raw(host.0.id().cast_signed());
+    kill(process, Signal::SIGTERM).unwrap();
+    host.ends_well();
+    assert!(!folder.path("bot.sock").exists());
 }
 
 #[test]
