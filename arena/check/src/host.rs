@@ -49,7 +49,7 @@ impl<'a> Host<'a> {
 
     /// True if we start its processes.
     pub(crate) fn is_started_by_us(&self) -> bool {
-        self.entry.is_started_by_us()
+        self.context.starts(self.entry)
     }
 
     /// The process, started where none runs.
