@@ -44,6 +44,9 @@ enum Content {
     /// Rust programs and the kit for Python, on an image with languages: what packed bots need. Those
     /// in JavaScript bring the modules with them that they import.
     Host(&'static [Program]),
+    /// Rust programs, the kit for Python, and the sources of the kit for C++, which the Dockerfile
+    /// compiles, on an image with compilers.
+    Builder(&'static [Program]),
     /// A program of Debian, which the Dockerfile installs, on an image of Debian.
     Debian(Files),
 }
@@ -79,6 +82,7 @@ const IMAGES: &[Image] = &[
     Image { name: "sample-node", content: Content::Node("random.js"), writes: false, is_bot: true },
     Image { name: "strategy", content: Content::Linked(STRATEGY), writes: false, is_bot: true },
     Image { name: "host", content: Content::Host(&[REFEREE, STRATEGY]), writes: false, is_bot: true },
+    Image { name: "builder", content: Content::Builder(&[SERVE, STRATEGY]), writes: false, is_bot: false },
     Image { name: "postgres", content: Content::Debian(POSTGRES), writes: true, is_bot: false },
     Image { name: "prometheus", content: Content::Debian(NOTHING), writes: true, is_bot: false },
 ];
@@ -107,7 +111,12 @@ impl Content {
     const fn has_base(self) -> bool {
         matches!(
             self,
-            Self::Linked(_) | Self::Python(_) | Self::Node(_) | Self::Host(_) | Self::Debian(_)
+            Self::Linked(_)
+                | Self::Python(_)
+                | Self::Node(_)
+                | Self::Host(_)
+                | Self::Builder(_)
+                | Self::Debian(_)
         )
     }
 
@@ -124,7 +133,7 @@ impl Image {
         let mut programs = match self.content {
             Content::Rust(program, beside) => [&[program], beside].concat(),
             Content::Linked(program) => vec![program],
-            Content::Host(programs) => programs.to_vec(),
+            Content::Host(programs) | Content::Builder(programs) => programs.to_vec(),
             _ => Vec::new(),
         };
         programs.extend(self.is_bot.then_some(INIT));

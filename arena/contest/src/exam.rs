@@ -1,11 +1,11 @@
 //! How an entry is examined: the tournaments that are its exam, and what their games are worth.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use arena_events::exam::ExamVerdict;
 use arena_ladder::{Entrant, ScheduleShape, Seatings};
 use arena_store::{Contest, ContestRunKind, ENTRY_BOT, Entry, GameRow, NewContestRun, NewEntrant};
-use arena_tournament::{Definition, find_game};
+use arena_tournament::{Definition, OnKubernetes, find_game};
 use referee_core::{FoulKind, Limits, Root, Seat};
 
 use crate::{
@@ -22,6 +22,15 @@ const ROUNDS: u64 = 8;
 const EXAM: i64 = 10;
 /// Leagues and finals.
 const LEAGUE: i64 = 0;
+
+/// Where the games of contests are played.
+#[derive(Clone, Debug)]
+pub(crate) struct GamesPlace {
+    /// The folder of the tournaments.
+    pub(crate) folder: PathBuf,
+    /// How they are played on Kubernetes, if they are.
+    pub(crate) kubernetes: Option<OnKubernetes>,
+}
 
 /// A part of an exam, by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,7 +177,7 @@ pub(crate) fn exam(
     rules: &ContestRules,
     entry: &Entry,
     spec: &str,
-    folder: &Path,
+    place: &GamesPlace,
     now_unix_ms: i64,
 ) -> Result<Vec<NewContestRun>, ContestError> {
     let own = NewEntrant::new(bot_name(entry.number), spec);
@@ -188,8 +197,7 @@ pub(crate) fn exam(
     };
     let base = Definition {
         shape: ScheduleShape::Gauntlet { challengers: 1 },
-        directory: folder.to_owned(),
-        ..definition(rules)?
+        ..definition(rules, place)?
     };
     match &rules.exam {
         ExamRules::Groups { .. } => {
@@ -246,7 +254,7 @@ pub(crate) fn meeting(
     contest: &Contest,
     rules: &ContestRules,
     meeting: Meeting<'_>,
-    folder: &Path,
+    place: &GamesPlace,
     now_unix_ms: i64,
 ) -> Result<NewContestRun, ContestError> {
     let Meeting {
@@ -262,8 +270,7 @@ pub(crate) fn meeting(
     };
     let mut definition = Definition {
         deals,
-        directory: folder.to_owned(),
-        ..definition(rules)?
+        ..definition(rules, place)?
     };
     if !tables.is_empty() {
         definition.shape = ScheduleShape::Listed {
@@ -281,7 +288,7 @@ pub(crate) fn meeting(
     })
 }
 
-fn definition(rules: &ContestRules) -> Result<Definition, ContestError> {
+fn definition(rules: &ContestRules, place: &GamesPlace) -> Result<Definition, ContestError> {
     let kind = find_game(&rules.game)?;
     let setup = kind.setup(&serde_json::Value::Null);
     let setup = setup.map_err(|error| ContestError::Invalid(error.to_string()))?;
@@ -292,6 +299,8 @@ fn definition(rules: &ContestRules) -> Result<Definition, ContestError> {
         },
         memory_mib: Some(rules.memory_mib),
         logs: true,
+        directory: place.folder.clone(),
+        kubernetes: place.kubernetes,
         ..Definition::round_robin(&rules.game, vec![setup])
     })
 }

@@ -1,12 +1,12 @@
 //! A contest as its organiser writes it, a TOML file, and the rules that follow from it, which the
 //! store keeps.
 
-use std::{fmt, path::Path, time::Duration};
+use std::{fmt, io, path::Path, time::Duration};
 
 use arena_store::Contest;
 use arena_tournament::{find_game, parse_limit};
 use jiff::{Timestamp, civil, tz::TimeZone};
-use referee_bots::{is_of_a_name, read_input_text};
+use referee_bots::{is_of_a_name, read_input_text, read_stream_text};
 use referee_core::{Root, expected_words, is_printable};
 use serde::{Deserialize, Serialize};
 
@@ -266,11 +266,28 @@ impl ContestRules {
     ///
     /// [`ContestError::Invalid`] says what was expected.
     pub fn read(path: &Path) -> Result<(String, Self), ContestError> {
-        let what = path.display();
-        let text = read_input_text(path, LARGEST);
-        let text = text.or_else(|error| invalid(format!("{what}: {error}")))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let read = Self::parse(&text, &stem);
+        let text = read_input_text(path, LARGEST);
+        Self::read_text(&path.display(), text, &stem)
+    }
+
+    /// Reads a stream until its end, such as standard input, which people call `what`. It must say the
+    /// contest's name.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_stream(what: &str, stream: impl io::Read) -> Result<(String, Self), ContestError> {
+        Self::read_text(&what, read_stream_text(stream, LARGEST), "")
+    }
+
+    fn read_text(
+        what: &dyn fmt::Display,
+        text: io::Result<String>,
+        name: &str,
+    ) -> Result<(String, Self), ContestError> {
+        let text = text.or_else(|error| invalid(format!("{what}: {error}")))?;
+        let read = Self::parse(&text, name);
         read.or_else(|error| invalid(format!("{what}: {error}")))
     }
 

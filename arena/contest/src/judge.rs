@@ -19,7 +19,7 @@ use arena_store::{
     By, Contest, ContestId, ContestRun, ContestRunKind, Contestant, DetailsOf, Entry, EntryState,
     GameFilter, GameRow, NewArchive, NewEntrant, Role, Store, TournamentState,
 };
-use arena_tournament::{WallClock, find_game};
+use arena_tournament::{Isolation, OnKubernetes, WallClock, find_game};
 use referee_core::{Seat, SeatFoul, printable};
 use tokio::{
     task::JoinSet,
@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     ContestError, ContestRules, EntryDetails, EntryFinding, EntryOutcome, EntryShare, ExamPart,
     Fault, Phase, PlayedGame,
-    exam::{self, Meeting, exam_points, exam_verdict, verdict_words},
+    exam::{self, GamesPlace, Meeting, exam_points, exam_verdict, verdict_words},
     file::{ExamRules, games_of_each},
     ladder::{LadderState, LadderTurn, Pairing, Player},
     outcome::{MeetingResult, kept},
@@ -85,6 +85,8 @@ pub enum BuildFailure {
 /// What was handed in, to be built.
 #[derive(Clone, Debug)]
 pub struct BuildJob {
+    /// The contest and the number of the entry, as in `spring.7`.
+    pub entry: String,
     /// The name of the file.
     pub file: String,
     /// Its bytes.
@@ -148,8 +150,8 @@ pub struct Judge {
     store: Store,
     build: Arc<BuildSources>,
     check: Option<Arc<CheckBuilt>>,
-    /// The folder of the tournaments.
-    folder: PathBuf,
+    /// Where games are played.
+    place: GamesPlace,
     /// How long an entry waits after a failure of our own.
     pause: Duration,
     clock: WallClock,
@@ -163,7 +165,10 @@ impl Judge {
             store,
             build,
             check: None,
-            folder,
+            place: GamesPlace {
+                folder,
+                kubernetes: None,
+            },
             pause: PAUSE,
             clock,
         }
@@ -176,6 +181,20 @@ impl Judge {
             check: Some(check),
             ..self
         }
+    }
+
+    /// Games are played on Kubernetes, each bot in a pod of its own.
+    #[must_use]
+    pub fn on_kubernetes(self) -> Self {
+        let kubernetes = Some(OnKubernetes {
+            isolation: Isolation::Pod,
+            games: None,
+        });
+        let place = GamesPlace {
+            kubernetes,
+            ..self.place
+        };
+        Self { place, ..self }
     }
 
     /// After a failure of our own an entry waits so long, and not 10 s.
@@ -273,7 +292,7 @@ impl Judge {
                 store: self.store.clone(),
                 build: self.build.clone(),
                 check: self.check.clone(),
-                folder: self.folder.clone(),
+                place: self.place.clone(),
                 contest: contest.clone(),
                 rules: rules.clone(),
                 now: self.clock.unix_ms(),
@@ -531,7 +550,7 @@ impl Judge {
             players: &pairing.players,
             tables: &pairing.tables,
         };
-        let run = exam::meeting(contest, rules, meeting, &self.folder, now)?;
+        let run = exam::meeting(contest, rules, meeting, &self.place, now)?;
         self.store
             .begin_contest_run(contest.id, &run, &pairing.challenges)
             .await?;
@@ -544,7 +563,7 @@ struct OneBuild {
     store: Store,
     build: Arc<BuildSources>,
     check: Option<Arc<CheckBuilt>>,
-    folder: PathBuf,
+    place: GamesPlace,
     contest: Contest,
     rules: ContestRules,
     now: i64,
@@ -564,6 +583,7 @@ impl OneBuild {
             return Ok(false);
         };
         let job = BuildJob {
+            entry: format!("{}.{}", self.contest.name, entry.number),
             file: entry.file.clone(),
             bytes,
             game: self.rules.game.clone(),
@@ -614,7 +634,7 @@ impl OneBuild {
             games: Vec::new(),
         });
         let (contest, rules) = (&self.contest, &self.rules);
-        let runs = exam::exam(contest, rules, &entry, &built.spec, &self.folder, self.now)?;
+        let runs = exam::exam(contest, rules, &entry, &built.spec, &self.place, self.now)?;
         self.store
             .begin_exam(id, &entry, &built.spec, &outcome, &details, &runs)
             .await?;

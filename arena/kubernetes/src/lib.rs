@@ -19,11 +19,13 @@ mod status_map;
 mod tournament;
 
 pub use controller::{Controller, ControllerError, TournamentSource, UnixClock};
-pub use objects::{RefereePod, bot_pod, game_needs, job, probe_pod};
+pub use objects::{
+    ArenaPod, RefereePod, bot_pod, builder_pod, game_needs, gate_address, job, probe_pod,
+};
 pub use observed::{JobEnd, ObservedCluster, Of, PodPhase, Role, SeenJob, SeenLimits, SeenPod};
 pub use quota::{Amounts, SeenQuota};
 pub use reconcile::{Action, ReconcileMemory, Reconciled, reconcile};
 pub use removal::{Removed, list_all, remove_all, tournament_of};
-pub use settings::{LARGEST_SETTINGS, OneBot, Placing, PullPolicy, Settings, Share};
+pub use settings::{Builder, LARGEST_SETTINGS, OneBot, Placing, PullPolicy, Settings, Share};
 pub use status_map::StatusMap;
 pub use tournament::{PodBot, PodImage, PodMatch, PodProgram, PodTournament, WantedTournaments};

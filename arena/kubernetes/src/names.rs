@@ -16,6 +16,12 @@ pub const GENERATION: &str = "bot-arena/generation";
 pub const ROLE: &str = "bot-arena/role";
 /// The place in the lineup of the bot in a pod.
 pub const PLACE: &str = "bot-arena/place";
+/// What a pod is for that plays no game: [`ENTRY`].
+pub const PURPOSE: &str = "bot-arena/purpose";
+/// It builds and checks an entry of a contest.
+pub const ENTRY: &str = "entry";
+/// The entry that a pod builds and checks, as an annotation.
+pub const ENTRY_NAME: &str = "bot-arena/entry";
 /// The tournament's name, as an annotation: people may write anything.
 pub const TOURNAMENT_NAME: &str = "bot-arena/tournament-name";
 /// The names of the bots in order of the lineup, one a line, as an annotation.
@@ -32,6 +38,8 @@ pub(crate) const GAME: &str = "bot-arena-game";
 
 /// The container that plays referee.
 pub const REFEREE: &str = "referee";
+/// The container that builds an entry.
+pub const BUILDER: &str = "builder";
 /// The role of bots' pods.
 pub const BOT: &str = "bot";
 /// The headless Service of bots' pods.
@@ -72,6 +80,12 @@ pub(crate) fn match_of_job(name: &str) -> Option<u32> {
 #[must_use]
 pub fn bot_pod(referee: &str, place: usize) -> String {
     format!("{referee}-b{place}")
+}
+
+/// The name of a pod for an entry of a contest, with a number that no other one has.
+#[must_use]
+pub fn entry_pod(random: u64) -> String {
+    format!("bot-arena-entry-{random:016x}")
 }
 
 /// The container of the bot in this place.

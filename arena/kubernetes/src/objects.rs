@@ -26,7 +26,10 @@ use k8s_openapi::{
 
 use crate::{
     PodMatch, PodTournament, Settings,
-    names::{self, BOT, BOTS, BOTS_SERVICE, PLACE, QUEUE, REFEREE, ROLE, TOURNAMENT_NAME},
+    names::{
+        self, BOT, BOTS, BOTS_SERVICE, BUILDER, ENTRY, ENTRY_NAME, PLACE, PURPOSE, QUEUE, REFEREE,
+        ROLE, TOURNAMENT_NAME,
+    },
     quota::{self, Amounts},
     settings::Share,
     tournament::{PodBot, PodProgram},
@@ -49,6 +52,8 @@ const REFUSED: i32 = 2;
 const KEPT: i32 = 3600;
 /// No pod lives for longer, whatever hangs, in seconds.
 const LONGEST: i64 = 6 * 3600;
+/// No build with its check takes as long, in seconds.
+const LONGEST_BUILD: i64 = 1800;
 /// The label of Kueue with the name of a group of pods, and its annotations with their number and on
 /// whether one that failed is made again.
 const GROUP: &str = "kueue.x-k8s.io/pod-group-name";
@@ -61,6 +66,8 @@ const GRACE: i64 = 30;
 const BOT_SOCKETS: &str = "/run/bot";
 /// The folder of the keys.
 const TLS: &str = "/tls";
+/// The Secret with the keys of gates.
+const GATE_TLS: &str = "gate-tls";
 
 /// A pod of a referee that plays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -153,35 +160,6 @@ pub fn bot_pod(
         // Without this a group whose pods are removed keeps its place, and its pods their finalizer.
         annotations.insert(RETRIABLE.to_owned(), "false".to_owned());
     }
-    let gate = Container {
-        name: "gate".to_owned(),
-        args: Some(words(&[
-            "gate",
-            &format!("--listen=0.0.0.0:{GATE_PORT}"),
-            &format!("--to=unix:{}", socket(BOT_SOCKETS)),
-            &format!("--from={}", referee.ip),
-        ])),
-        env: Some(vec![
-            variable("ARENA_TLS_CERT", &format!("{TLS}/tls.crt")),
-            variable("ARENA_TLS_KEY", &format!("{TLS}/tls.key")),
-            variable("ARENA_TLS_CLIENT_CA", &format!("{TLS}/ca.crt")),
-        ]),
-        ports: Some(vec![ContainerPort {
-            container_port: GATE_PORT,
-            ..ContainerPort::default()
-        }]),
-        volume_mounts: Some(vec![
-            mount(&sockets(place), BOT_SOCKETS),
-            secret_mount("gate-tls"),
-        ]),
-        // The bot's user, who may connect to its socket, in the group that may read the key. The
-        // bot sees neither its files nor its process.
-        security_context: Some(SecurityContext {
-            run_as_group: Some(OUR_USER),
-            ..restricted(bot_user(place))
-        }),
-        ..ours(settings, &little("250m", "64Mi"))
-    };
     let near = PodAffinityTerm {
         label_selector: Some(LabelSelector {
             match_labels: Some(BTreeMap::from([
@@ -199,8 +177,8 @@ pub fn bot_pod(
         topology_key: "kubernetes.io/hostname".to_owned(),
         ..PodAffinityTerm::default()
     };
-    let mut volumes = bot_volumes(settings, bot, place).to_vec();
-    volumes.push(secret("gate-tls"));
+    let mut volumes = bot_volumes(place, &settings.share_of(&bot.name).storage).to_vec();
+    volumes.push(secret(GATE_TLS));
     Some(Pod {
         metadata: ObjectMeta {
             name: Some(name.clone()),
@@ -223,7 +201,10 @@ pub fn bot_pod(
             hostname: Some(name),
             subdomain: Some(BOTS_SERVICE.to_owned()),
             restart_policy: Some("Always".to_owned()),
-            containers: vec![bot_container(settings, tournament, bot, place, None), gate],
+            containers: vec![
+                bot_container(settings, tournament, bot, place, None),
+                gate(settings, place, &referee.ip),
+            ],
             volumes: Some(volumes),
             affinity: Some(Affinity {
                 // Where there is room. If it were required, referees could fill the nodes.
@@ -242,6 +223,118 @@ pub fn bot_pod(
         }),
         status: None,
     })
+}
+
+/// The container of a bot's pod that lets in whoever has this address and a certificate.
+fn gate(settings: &Settings, place: usize, from: &str) -> Container {
+    Container {
+        name: "gate".to_owned(),
+        args: Some(words(&[
+            "gate",
+            &format!("--listen=0.0.0.0:{GATE_PORT}"),
+            &format!("--to=unix:{}", socket(BOT_SOCKETS)),
+            &format!("--from={from}"),
+        ])),
+        env: Some(vec![
+            variable("ARENA_TLS_CERT", &format!("{TLS}/tls.crt")),
+            variable("ARENA_TLS_KEY", &format!("{TLS}/tls.key")),
+            variable("ARENA_TLS_CLIENT_CA", &format!("{TLS}/ca.crt")),
+        ]),
+        ports: Some(vec![ContainerPort {
+            container_port: GATE_PORT,
+            ..ContainerPort::default()
+        }]),
+        volume_mounts: Some(vec![
+            mount(&sockets(place), BOT_SOCKETS),
+            secret_mount(GATE_TLS),
+        ]),
+        // The bot's user, who may connect to its socket, in the group that may read the key. The
+        // bot sees neither its files nor its process.
+        security_context: Some(SecurityContext {
+            run_as_group: Some(OUR_USER),
+            ..restricted(bot_user(place))
+        }),
+        ..ours(settings, &little("250m", "64Mi"))
+    }
+}
+
+/// The pod of the arena itself, to which pods belong that it makes for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArenaPod {
+    /// Its name.
+    pub name: String,
+    /// Its number in the cluster.
+    pub uid: String,
+    /// Its address.
+    pub ip: String,
+}
+
+/// A pod that builds an entry of a contest and then hosts what was built, for the arena alone.
+#[must_use]
+pub fn builder_pod(settings: &Settings, arena: &ArenaPod, name: &str, entry: &str) -> Pod {
+    let place = 0;
+    let share = settings.builder.share();
+    let mut labels = names::ours(settings);
+    labels.insert(ROLE.to_owned(), BOT.to_owned());
+    labels.insert(PURPOSE.to_owned(), ENTRY.to_owned());
+    let builder = Container {
+        name: BUILDER.to_owned(),
+        image: Some(settings.builder.image.clone()),
+        image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
+        env: Some(vec![variable(
+            "BOT_LISTEN",
+            &format!("unix:{}", socket(BOT_SOCKETS)),
+        )]),
+        volume_mounts: Some(vec![
+            mount(&sockets(place), BOT_SOCKETS),
+            mount(&scratch(place), "/tmp"),
+        ]),
+        resources: Some(resources(&share)),
+        security_context: Some(restricted(bot_user(place))),
+        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
+        ..Container::default()
+    };
+    let mut volumes = bot_volumes(place, &share.storage).to_vec();
+    volumes.push(secret(GATE_TLS));
+    Pod {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            namespace: Some(settings.namespace.clone()),
+            labels: Some(labels),
+            annotations: Some(BTreeMap::from([(ENTRY_NAME.to_owned(), entry.to_owned())])),
+            // It goes when the arena goes.
+            owner_references: Some(vec![OwnerReference {
+                api_version: "v1".to_owned(),
+                kind: "Pod".to_owned(),
+                name: arena.name.clone(),
+                uid: arena.uid.clone(),
+                controller: Some(true),
+                block_owner_deletion: Some(false),
+            }]),
+            ..ObjectMeta::default()
+        },
+        spec: Some(PodSpec {
+            hostname: Some(name.to_owned()),
+            subdomain: Some(BOTS_SERVICE.to_owned()),
+            restart_policy: Some("Always".to_owned()),
+            containers: vec![builder, gate(settings, place, &arena.ip)],
+            volumes: Some(volumes),
+            active_deadline_seconds: Some(LONGEST_BUILD),
+            // Nothing in it is worth a wait.
+            termination_grace_period_seconds: Some(1),
+            ..pod(settings)
+        }),
+        status: None,
+    }
+}
+
+/// The address of the gate of a pod of this name, for the arena and for referees.
+#[must_use]
+pub fn gate_address(settings: &Settings, pod: &str) -> String {
+    format!(
+        "grpcs://{pod}.{BOTS_SERVICE}.{}.svc:{GATE_PORT}",
+        settings.namespace
+    )
 }
 
 /// The part of the specification that the pod of a bot has.
@@ -340,11 +433,7 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
                 socket(&seen_by_us(*place)),
                 bot_user(*place)
             ),
-            false => format!(
-                "grpcs://{}.{BOTS_SERVICE}.{}.svc:{GATE_PORT}",
-                names::bot_pod("$(POD_NAME)", *place),
-                settings.namespace
-            ),
+            false => gate_address(settings, &names::bot_pod("$(POD_NAME)", *place)),
         };
         arguments.push(format!("--bot-at={}={address}", bot.name));
     }
@@ -365,9 +454,9 @@ fn referee_pod(settings: &Settings, tournament: &PodTournament, of: &PodMatch) -
                 .map(|(place, _)| mount(&sockets(*place), &seen_by_us(*place))),
         );
         volumes.extend(
-            containers
-                .iter()
-                .flat_map(|(place, bot)| bot_volumes(settings, bot, *place)),
+            containers.iter().flat_map(|(place, bot)| {
+                bot_volumes(*place, &settings.share_of(&bot.name).storage)
+            }),
         );
         before.extend(containers.iter().flat_map(|(place, bot)| {
             [
@@ -610,10 +699,11 @@ fn annotations(tournament: &PodTournament, of: &PodMatch) -> BTreeMap<String, St
     ])
 }
 
-fn bot_volumes(settings: &Settings, bot: &PodBot, place: usize) -> [Volume; 2] {
+/// The volumes of the bot in this place, which may write so much.
+fn bot_volumes(place: usize, storage: &str) -> [Volume; 2] {
     [
         empty(&sockets(place), "1Mi"),
-        empty(&scratch(place), &settings.share_of(&bot.name).storage),
+        empty(&scratch(place), storage),
     ]
 }
 

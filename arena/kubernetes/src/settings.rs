@@ -51,6 +51,8 @@ pub struct Settings {
     pub service_account: String,
     /// The containers that packed bots play in.
     pub host: HostImage,
+    /// The containers that entries of contests are built in.
+    pub builder: Builder,
     /// The share of a referee.
     pub referee: Share,
     /// The share of a bot.
@@ -69,6 +71,20 @@ pub struct HostImage {
     pub image: String,
     /// The labels of what bots find in it, such as `python3`.
     pub provides: BTreeSet<String>,
+}
+
+/// The containers that entries of contests are built and checked in.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Builder {
+    /// An image that waits for sources with `arena-serve builder`.
+    pub image: String,
+    /// As in [`Share`].
+    pub cpu: String,
+    /// As in [`Share`]. A build that needs more is at fault.
+    pub memory: String,
+    /// As in [`Share`]: sources, what is built of them, and that once more as a bot.
+    pub storage: String,
 }
 
 /// The rule by which images are pulled.
@@ -152,6 +168,7 @@ impl Default for Settings {
             bot_queue: None,
             service_account: "games".to_owned(),
             host: HostImage::default(),
+            builder: Builder::default(),
             referee: Share {
                 cpu: "1".to_owned(),
                 memory: "256Mi".to_owned(),
@@ -176,6 +193,28 @@ impl Default for HostImage {
             provides: ["bash", "node", "perl", "python3", "sh"]
                 .map(str::to_owned)
                 .into(),
+        }
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        let image = concat!("localhost/bot-arena/builder:", env!("CARGO_PKG_VERSION"));
+        Self {
+            image: image.to_owned(),
+            cpu: "1".to_owned(),
+            memory: "2Gi".to_owned(),
+            storage: "1Gi".to_owned(),
+        }
+    }
+}
+
+impl Builder {
+    pub(crate) fn share(&self) -> Share {
+        Share {
+            cpu: self.cpu.clone(),
+            memory: self.memory.clone(),
+            storage: self.storage.clone(),
         }
     }
 }
@@ -275,6 +314,7 @@ impl Settings {
         }
         check_share("referee", &self.referee)?;
         check_share("bot", &self.bot)?;
+        check_share("builder", &self.builder.share())?;
         for (name, one) in &self.bots {
             let what = format!("bots.{name}");
             check_share(&what, &self.share_of(name))?;
@@ -347,6 +387,10 @@ mod tests {
                 "bots.deep.resources.\"nvidia.com/gpu\": expected an amount",
             ),
             ("[bots.deep]\ngpu = 1", "unknown field `gpu`"),
+            (
+                "[builder]\nmemory = \"much\"",
+                "builder.memory: expected an amount",
+            ),
             ("que = \"x\"", "unknown field `que`"),
             ("image_pull_policy = \"never\"", "unknown variant `never`"),
         ] {

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
 
 mod adviser;
+mod builder;
 mod contest;
 mod declared;
 mod export;
@@ -53,6 +54,9 @@ enum Verb {
     /// Answer one request for a hint or an evaluation (what `serve` starts)
     #[command(hide = true)]
     Advise,
+    /// Build one entry of a contest and host what was built: the program of the image `builder`
+    #[command(hide = true)]
+    Builder(builder::BuilderArgs),
     #[command(flatten)]
     Hidden(Hidden),
 }
@@ -88,6 +92,7 @@ impl CommandLine for Cli {
             Verb::Tournament(Tournament::Plot(args)) => on_runtime(report::plot(&args)),
             Verb::Replay(Replay::Export(args)) => on_runtime(export::export(&args)),
             Verb::Advise => adviser::answer(),
+            Verb::Builder(args) => on_runtime(args.run()),
             Verb::Hidden(verb) => verb.run(),
         }
     }

@@ -92,7 +92,7 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<End> {
         None => None,
     };
     let declared = declared(args, &store, cluster.as_ref())?;
-    let judge = contest::judge(args, &store)?;
+    let judge = contest::judge(args, &store, cluster.as_ref())?;
     let cluster = match cluster {
         Some((client, settings)) => {
             Some(pods::controller(client, settings, tournaments.clone(), turns).await?)

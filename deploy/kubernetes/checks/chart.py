@@ -72,6 +72,7 @@ Key = tuple[str, str]
 CONDITIONS = {
     "base": "",
     "cert-manager": "$.Values.certManager.enabled",
+    "contest": "$.Values.contest.enabled",
     "declared": "$.Values.declared.enabled",
     "external": "not $.Values.postgres.enabled",
     "gateway": "and $.Values.page.enabled $.Values.page.gateway.enabled",
@@ -205,9 +206,14 @@ PAGE_VALUES = {
     "ARENA_PAGE_PROXY": Expr('join "," $.Values.page.proxies | quote'),
 }
 # What a component adds to lists of the arena's container.
-ADDED_TO_THE_ARENA = {"declared": {"args"}, "page": {"env", "ports"}}
+ADDED_TO_THE_ARENA = {
+    "contest": {"args", "env"},
+    "declared": {"args"},
+    "page": {"env", "ports"},
+}
 # Objects that a component changes, besides adding its own: `VALUES` and `add_to_the_arena` know how.
 CHANGES = {
+    "contest": {("Deployment", "arena")},
     "declared": {("Deployment", "arena")},
     "gateway": {("Ingress", "arena")},
     "hpa": {("Deployment", "referee")},
@@ -237,7 +243,7 @@ def sources() -> dict[str, dict[Key, Object]]:
     """The objects of the base, and those that each component adds."""
     base = by_key(render_components(()))
     found = {"base": base}
-    for name in CONDITIONS.keys() - {"base"}:
+    for name in sorted(CONDITIONS.keys() - {"base"}):
         before = by_key(render_components(NEEDS[name]))
         after = by_key(render_components((*NEEDS[name], name)))
         changed = {key for key in before if after.get(key) != before[key]}
@@ -271,7 +277,7 @@ def put(thing: Object, path: str, value: Any) -> None:
     place: Any = thing
     *steps, last = path.split(".")
     for step in steps:
-        if isinstance(place, Appended):
+        while isinstance(place, Appended):
             place = place.items
         if step.startswith("["):
             (place,) = [item for item in place if item["name"] == step[1:-1]]

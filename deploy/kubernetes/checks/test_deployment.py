@@ -306,6 +306,7 @@ PODS: dict[str, Pod] = {
     "referee": GAME | {"bot-arena/role": "referee"},
     "bot": GAME | {"bot-arena/role": "bot"},
     "other bot": GAME | {"bot-arena/role": "bot"},
+    "entry": GAME | {"bot-arena/role": "bot", "bot-arena/purpose": "entry"},
     "stranger": {"app.kubernetes.io/name": "stranger"},
     "dns": "kube-system",
     "prometheus": "monitoring",
@@ -372,6 +373,8 @@ GAMES = {
     ("referee", "arena", 50060),
     ("referee", "bot", 50051),
     ("referee", "other bot", 50051),
+    # Its gate lets in no address but the arena's.
+    ("referee", "entry", 50051),
     ("referee", "dns", 53),
     ("arena", "dns", 53),
 }
@@ -388,6 +391,10 @@ API_SERVER = {("arena", "elsewhere", 443), ("arena", "elsewhere", 6443)}
         (
             "component-monitoring",
             API_SERVER | {("arena", "postgres", 5432), ("prometheus", "arena", 9100)},
+        ),
+        (
+            "component-contest",
+            API_SERVER | {("arena", "postgres", 5432), ("arena", "entry", 50051)},
         ),
     ],
 )

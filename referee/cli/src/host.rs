@@ -56,6 +56,21 @@ pub struct HostArgs {
 }
 
 impl HostArgs {
+    /// The address at which to listen.
+    #[must_use]
+    pub const fn listen(&self) -> &Address {
+        &self.listen
+    }
+
+    /// True if a bot was taken here before, which is started again.
+    ///
+    /// # Errors
+    ///
+    /// The folder can't be used.
+    pub fn has_bot(&self) -> anyhow::Result<bool> {
+        Ok(self.cache.open()?.folder().join(TAKEN).exists())
+    }
+
     /// Waits for a bot, and becomes it.
     ///
     /// # Errors
@@ -105,22 +120,38 @@ async fn wait(
     let router = Server::builder()
         .add_service(health_service)
         .add_service(BotHostServer::new(host));
+    serve_until("a bot", router, listen, taken, REPLY_GRACE).await
+}
+
+/// Serves without TLS until something has come, and so long besides at most, for replies that are on
+/// their way. What is waited for is said.
+///
+/// # Errors
+///
+/// The address can't be listened on.
+pub async fn serve_until<T>(
+    what: &str,
+    router: Router,
+    listen: &Address,
+    came: oneshot::Receiver<T>,
+    grace: Duration,
+) -> anyhow::Result<T> {
     let (end, ended) = oneshot::channel::<()>();
-    let mut serving = Box::pin(serve(router, listen, ended));
-    let bot = tokio::select! {
+    let mut serving = Box::pin(serve(what, router, listen, ended));
+    let came = tokio::select! {
         served = &mut serving => {
             served?;
             anyhow::bail!("nobody listens on {listen} any more");
         }
-        bot = taken => bot?,
+        came = came => came?,
     };
     drop(end);
-    // The reply is on its way.
-    let _ = timeout(REPLY_GRACE, serving).await;
-    Ok(bot)
+    let _ = timeout(grace, serving).await;
+    Ok(came)
 }
 
 async fn serve(
+    what: &str,
     router: Router,
     listen: &Address,
     ended: oneshot::Receiver<()>,
@@ -133,13 +164,13 @@ async fn serve(
         Address::Unix(path) => {
             remove_socket(path).with_context(failed)?;
             let listener = UnixListener::bind(path).with_context(failed)?;
-            say(&format!("waiting for a bot on {listen}"))?;
+            say(&format!("waiting for {what} on {listen}"))?;
             let incoming = UnixListenerStream::new(listener);
             router.serve_with_incoming_shutdown(incoming, ended).await?;
         }
         Address::Tcp(address) => {
             let listener = TcpListener::bind(address).await.with_context(failed)?;
-            say(&format!("waiting for a bot on {listen}"))?;
+            say(&format!("waiting for {what} on {listen}"))?;
             let incoming = TcpListenerStream::new(listener);
             router.serve_with_incoming_shutdown(incoming, ended).await?;
         }

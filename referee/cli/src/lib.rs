@@ -36,7 +36,7 @@ pub use cache::CacheArgs;
 pub use end::{End, TryAgain, Usage, usage};
 pub use gate::GateArgs;
 pub use hidden::Hidden;
-pub use host::HostArgs;
+pub use host::{HostArgs, serve_until};
 pub use launch::LaunchArgs;
 pub use log::{LogFormat, LogFormatArgs};
 pub use pin::PinArgs;

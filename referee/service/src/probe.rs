@@ -106,8 +106,9 @@ impl Probe {
         })
     }
 
-    /// The channel of its connection.
-    pub(crate) fn channel(&self) -> Channel {
+    /// The channel of its connection, for services beside the games.
+    #[must_use]
+    pub fn channel(&self) -> Channel {
         self.connection.channel.clone()
     }
 

@@ -12,8 +12,12 @@ use crate::shell::{Result, command, stream};
 
 const SUITE: &str = "bookworm";
 /// The packages of Debian that bots in Python, in Node and in C++ with gRPC need, whose libraries
-/// have no newer name in it; and those that a deployment has besides our programs.
-const PACKAGES: &str = "python3,nodejs,libgrpc++1.51,libstdc++6,postgresql,prometheus";
+/// have no newer name in it; those that a deployment has besides our programs; and the compiler of
+/// strategies.
+const PACKAGES: &str = "python3,nodejs,libgrpc++1.51,libstdc++6,postgresql,prometheus,g++";
+/// What the kit for C++ is compiled with, in the image `builder`. The tests build no entry with it there.
+const CPP_KIT: &str =
+    "cmake,make,pkgconf,libgrpc++-dev,libprotobuf-dev,protobuf-compiler,protobuf-compiler-grpc";
 /// Nobody reads it there. The last three are half of all: PostgreSQL's compiler of queries, which
 /// ours leaves off, and tables of the pages of Prometheus that are in other files too.
 const LEFT_OUT: [&str; 7] = [
@@ -43,7 +47,7 @@ impl Base {
         if archive().is_file() && of.is_ok_and(|of| of == content()) {
             return Ok(Self(None));
         }
-        Self::begin()
+        Self::begin_with(PACKAGES)
     }
 
     /// Begins to make it anew: the same packages may have become newer.
@@ -51,6 +55,10 @@ impl Base {
     /// # Errors
     /// mmdebstrap is not there.
     pub(crate) fn begin() -> Result<Self> {
+        Self::begin_with(&format!("{PACKAGES},{CPP_KIT}"))
+    }
+
+    fn begin_with(packages: &str) -> Result<Self> {
         fs::create_dir_all(folder())?;
         let path = log();
         let log = fs::File::create(&path)?;
@@ -60,7 +68,7 @@ impl Base {
         );
         let mut made = command("mmdebstrap");
         made.args(["--variant=minbase", "--format=tar"])
-            .arg(format!("--include={PACKAGES}"))
+            .arg(format!("--include={packages}"))
             .args(LEFT_OUT.map(|path| format!("--dpkgopt=path-exclude={path}")))
             .arg(SUITE)
             .arg(unfinished())

@@ -6,14 +6,14 @@ use super::{
     Content, Image,
     arch::Arch,
     npm, pip,
-    programs::{Build, INIT, TESTS},
+    programs::{Build, INIT, Program, TESTS},
     rootfs::{Rootfs, USER},
     sbom::{self, Package},
     source::Source,
 };
 use crate::{
     languages,
-    shell::{Result, root},
+    shell::{Result, git_files, root},
 };
 
 /// The folder in which the context of an image is written.
@@ -101,15 +101,14 @@ fn files(image: &Image, build: Build<'_>, source: &Source) -> Result<(Rootfs, BT
             let libraries = files.program(&program, &built.join("cpp").join(name))?;
             Ok((files, sbom::of_libraries(&libraries)?))
         }
-        Content::Host(programs) => {
-            let mut files = Rootfs::default();
-            let mut packages = BTreeSet::new();
-            for program in programs {
-                let path = format!("usr/local/bin/{}", program.name);
-                files.file(&path, &build.path(*program))?;
-                packages.extend(sbom::of_rust(*program, build.arch)?);
+        Content::Host(programs) => with_python_kit(programs, build, source),
+        Content::Builder(programs) => {
+            let (mut files, packages) = with_python_kit(programs, build, source)?;
+            for file in git_files("bots")?.into_iter().chain(git_files("proto")?) {
+                if CPP_KIT.iter().any(|needed| file.starts_with(needed)) {
+                    files.file(&format!("{CHECKOUT}/{file}"), &root().join(&file))?;
+                }
             }
-            packages.extend(python_kit(&mut files, build, source)?);
             Ok((files, packages))
         }
         Content::Python(sample) => {
@@ -149,6 +148,33 @@ fn files(image: &Image, build: Build<'_>, source: &Source) -> Result<(Rootfs, BT
             Ok((files, BTreeSet::new()))
         }
     }
+}
+
+/// The folder of an image that has the files of ours which kits are compiled of.
+const CHECKOUT: &str = "opt/bot-arena";
+/// The sources of the kit for C++ and of the adapter for brains.
+const CPP_KIT: [&str; 4] = [
+    "bots/CMakeLists.txt",
+    "bots/adapters/brain/",
+    "bots/cpp/",
+    "proto/",
+];
+
+/// Rust programs and the kit for Python.
+fn with_python_kit(
+    programs: &[Program],
+    build: Build<'_>,
+    source: &Source,
+) -> Result<(Rootfs, BTreeSet<Package>)> {
+    let mut files = Rootfs::default();
+    let mut packages = BTreeSet::new();
+    for program in programs {
+        let path = format!("usr/local/bin/{}", program.name);
+        files.file(&path, &build.path(*program))?;
+        packages.extend(sbom::of_rust(*program, build.arch)?);
+    }
+    packages.extend(python_kit(&mut files, build, source)?);
+    Ok((files, packages))
 }
 
 /// Adds the kit for Python and what it needs.

@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     io::Write as _,
+    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Output, Stdio},
     sync::OnceLock,
@@ -10,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use nix::sched::{CloneFlags, setns};
 use parking_lot::Mutex;
 
 use crate::vocabulary::*;
@@ -150,6 +152,24 @@ impl Engine {
         let mut inside = Command::new("nsenter");
         inside.args(["--net", "--target", pid.trim(), "curl"]);
         inside
+    }
+
+    /// A listener on the engine's machine, which its containers reach by this address of a network.
+    pub(crate) fn listen(&self, network: &str) -> TcpListener {
+        let gateway = "{{(index .IPAM.Config 0).Gateway}}";
+        let address = self.run(&["network", "inspect", "--format", gateway, network]);
+        let bind = move || TcpListener::bind((address, 0)).unwrap();
+        if self.keeper.is_none() {
+            return bind();
+        }
+        let pid = fs::read_to_string(self.folder().join("pid")).unwrap();
+        let machine = fs::File::open(format!("/proc/{}/ns/net", pid.trim())).unwrap();
+        // A socket stays in the network that its thread was in.
+        let binding = std::thread::spawn(move || {
+            setns(machine, CloneFlags::CLONE_NEWNET).unwrap();
+            bind()
+        });
+        binding.join().unwrap()
     }
 
     /// Runs `docker`.

@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    net::TcpListener,
     os::unix::fs::{PermissionsExt as _, chown, symlink},
     path::{Path, PathBuf},
     thread::sleep,
@@ -296,6 +297,11 @@ impl Node {
         }
     }
 
+    /// A listener that its pods reach.
+    pub(crate) fn listen(&self) -> TcpListener {
+        self.engine.listen(&self.network)
+    }
+
     /// Starts a pod, which others find by these names. Its containers run when this returns, and
     /// are ready if they say when they are.
     pub(crate) fn start(&self, name: &str, aliases: &[String], spec: &Value) -> Pod<'_> {
@@ -309,6 +315,11 @@ impl Node {
         pod.begin(aliases);
         pod
     }
+}
+
+/// The number of an object of this name in the cluster.
+pub(crate) fn uid(name: &str) -> String {
+    format!("uid-of-{name}")
 }
 
 impl Drop for Node {
@@ -527,10 +538,12 @@ impl Pod<'_> {
     fn value(&self, container: &Container, variable: &Variable) -> String {
         match (&variable.value, &variable.value_from) {
             (Some(value), None) => value.clone(),
-            (None, Some(Source::Field { field_path })) => {
-                assert_eq!(field_path, "metadata.name");
-                self.name.clone()
-            }
+            (None, Some(Source::Field { field_path })) => match &**field_path {
+                "metadata.name" => self.name.clone(),
+                "metadata.uid" => uid(&self.name),
+                "status.podIP" => self.address(),
+                _ => panic!("{field_path} is no field that is known here"),
+            },
             (None, Some(Source::SecretKey { name, key })) => {
                 String::from_utf8(self.node.secrets[name][key].clone()).unwrap()
             }
@@ -591,6 +604,15 @@ impl Pod<'_> {
         let name = self.called(container);
         let said = self.node.engine.command(&["logs", &name]);
         out(&said).contains(text) || err(&said).contains(text)
+    }
+
+    /// Ends all of it at once.
+    pub(crate) fn kill(&self) {
+        let mut words = vec!["kill".to_owned()];
+        words.extend(self.names().map(|name| self.called(name)));
+        let words: Vec<_> = words.iter().map(|word| &**word).collect();
+        // Some may have ended.
+        self.node.engine.command(&words);
     }
 
     /// Waits until its main container has ended, and gives its exit code.

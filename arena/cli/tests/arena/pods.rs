@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Output},
     thread,
 };
 
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The overlay with everything that is needed to try it.
-const OVERLAY: &str = "overlay-trial.jsonl";
+const OVERLAY: &str = "overlay-trial";
 const BOTS: [&str; 4] = ["rust", "cpp", "python", "node"];
 
 /// A game, how many deals of it, how many games a pod of a Job plays, and who plays.
@@ -106,9 +106,11 @@ fn rendered(file: &str) -> Vec<Value> {
     events(&done(&arena.run(render)))
 }
 
-/// The objects of the overlay, which `cargo xtask test` has rendered.
-fn manifests() -> Vec<Value> {
-    let file = xtask_program().with_file_name("../manifests").join(OVERLAY);
+/// The objects of an overlay or a component, which `cargo xtask test` has rendered.
+fn manifests(of: &str) -> Vec<Value> {
+    let file = xtask_program()
+        .with_file_name("../manifests")
+        .join(format!("{of}.jsonl"));
     let text = fs::read_to_string(&file).unwrap_or_else(|error| {
         panic!(
             "{}: {error}; `cargo xtask manifests` makes it",
@@ -148,17 +150,18 @@ fn secrets() -> BTreeMap<String, Texts> {
     secrets
 }
 
-/// The arena in its pod, and whom the overlay has beside it.
-struct Cluster<'a> {
+/// The arena in its pod, and whom an overlay has beside it.
+pub(crate) struct Cluster<'a> {
     node: &'a Node,
     manifests: Vec<Value>,
-    pods: BTreeMap<String, Pod<'a>>,
+    pub(crate) pods: BTreeMap<String, Pod<'a>>,
 }
 
 impl<'a> Cluster<'a> {
-    /// All pods of the overlay run.
-    fn start(node: &'a mut Node, tournaments: Texts) -> Self {
-        let manifests = manifests();
+    /// Takes Secrets and ConfigMaps of an overlay or a component, whose objects these are then. The
+    /// ConfigMap `tournaments` has these files.
+    pub(crate) fn prepare(node: &mut Node, of: &str, tournaments: Texts) -> Vec<Value> {
+        let manifests = manifests(of);
         node.secrets = secrets();
         for map in of_kind(&manifests, "ConfigMap") {
             let texts = map["data"].as_object().unwrap().iter();
@@ -169,6 +172,15 @@ impl<'a> Cluster<'a> {
         // As the page says it, for tournaments of one's own.
         node.config_maps
             .insert("tournaments".to_owned(), tournaments);
+        manifests
+    }
+
+    /// All pods run, each with its specification changed so.
+    pub(crate) fn start(
+        node: &'a Node,
+        manifests: Vec<Value>,
+        change: &dyn Fn(&mut Value),
+    ) -> Self {
         let mut cluster = Self {
             node,
             manifests,
@@ -182,7 +194,7 @@ impl<'a> Cluster<'a> {
                     let pod = format!("{}-{number}", name(of));
                     let template = &of["spec"]["template"];
                     let mut spec = template["spec"].clone();
-                    without_cluster(&mut spec);
+                    change(&mut spec);
                     let services = cluster.services(&template["metadata"]["labels"]);
                     let started = cluster.node.start(&pod, &services, &spec);
                     cluster.pods.insert(pod, started);
@@ -294,11 +306,18 @@ impl<'a> Cluster<'a> {
     }
 }
 
-impl Remote for Cluster<'_> {
-    fn arena(&self, line: &str) -> String {
+impl Cluster<'_> {
+    /// Runs `arena` in its pod.
+    pub(crate) fn within_arena(&self, line: &str) -> Output {
         let words = format!("arena {line}");
         let words: Vec<_> = words.split(' ').collect();
-        let said = self.pods["arena-0"].within("arena", &words);
+        self.pods["arena-0"].within("arena", &words)
+    }
+}
+
+impl Remote for Cluster<'_> {
+    fn arena(&self, line: &str) -> String {
+        let said = self.within_arena(line);
         assert!(
             said.status.success(),
             "{line}: {} {}{}",
@@ -435,7 +454,8 @@ fn tournaments_end_alike_in_every_way_although_pods_are_killed() {
     let packed = PackedBots::of(&alone);
     tournaments.extend(packed.files.clone());
     let mut node = Node::new(images(), "node");
-    let cluster = Cluster::start(&mut node, tournaments.clone());
+    let manifests = Cluster::prepare(&mut node, OVERLAY, tournaments.clone());
+    let cluster = Cluster::start(&node, manifests, &without_cluster);
     for (game, ..) in GAMES {
         cluster.arena(&format!(
             "tournament submit /tournaments/services-{game}.toml --on here --seed pods"

@@ -13,7 +13,7 @@ pub use page::PageArgs;
 pub use pages::{
     ExportArgs, ExportFormat, PictureFormat, PlotArgs, ReportArgs, one_of, text_formats,
 };
-pub use serve::ServeArgs;
+pub use serve::{PodArgs, ServeArgs};
 
 /// The program's name: its file lies beside that of `arena`.
 pub const PROGRAM: &str = "arena-serve";

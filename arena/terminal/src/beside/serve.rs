@@ -53,12 +53,15 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub lobby: Option<PathBuf>,
     /// Judge the contests of the store (`arena contest`): build what is handed in, in the sandbox,
-    /// play its exams, and show contests on the page.
+    /// play its exams, and show contests on the page. With --kubernetes builds and games are pods.
     #[arg(long)]
     pub contest: bool,
     /// With --contest: a checkout of Bot Arena whose kits are built, for entries that use a kit.
     #[arg(long, value_name = "FOLDER", requires = "contest")]
     pub kits: Option<PathBuf>,
+    /// The pod that this arena is in.
+    #[command(flatten)]
+    pub pod: PodArgs,
     /// Queue the tournament of each file *.toml in this folder, once; files that come later too.
     #[arg(long, value_name = "FOLDER")]
     pub tournaments: Option<PathBuf>,
@@ -97,6 +100,20 @@ pub struct ServeArgs {
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+/// The pod that an arena is in: what is built for contests belongs to it, and lets in nobody else.
+#[derive(Args)]
+pub struct PodArgs {
+    /// Its name.
+    #[arg(long = "pod-name", env = "POD_NAME", hide = true)]
+    pub name: Option<String>,
+    /// Its number in the cluster.
+    #[arg(long = "pod-uid", env = "POD_UID", hide = true)]
+    pub uid: Option<String>,
+    /// Its address.
+    #[arg(long = "pod-ip", env = "POD_IP", hide = true)]
+    pub ip: Option<String>,
 }
 
 /// The share of games that are replayed, as one in so many.

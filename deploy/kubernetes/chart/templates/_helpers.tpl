@@ -42,7 +42,7 @@
 
 {{/* The text of kubernetes.toml. */}}
 {{- define "bot-arena.settings" -}}
-{{- $chart := dict "namespace" .Release.Namespace "referee_image" (include "bot-arena.image" (list . "referee")) "image_pull_policy" .Values.image.pullPolicy "host" (dict "image" (include "bot-arena.image" (list . "host"))) -}}
+{{- $chart := dict "namespace" .Release.Namespace "referee_image" (include "bot-arena.image" (list . "referee")) "image_pull_policy" .Values.image.pullPolicy "host" (dict "image" (include "bot-arena.image" (list . "host"))) "builder" (dict "image" (include "bot-arena.image" (list . "builder"))) -}}
 {{- range $key, $value := merge (deepCopy .Values.games) $chart }}
 {{ $key }} = {{ include "bot-arena.toml" $value }}
 {{- end }}

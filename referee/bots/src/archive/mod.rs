@@ -15,7 +15,7 @@ mod unpack;
 pub use cache::{ArchiveCache, CacheError, UnpackedArchive};
 pub use hash::{ArchiveHash, ArchiveHashError};
 pub use pack::{LEFT_OUT, PackError, Packed, PackedSources, pack_file, pack_folder, pack_sources};
-pub use unpack::{UnpackError, unpack_archive};
+pub use unpack::{UnpackError, hash_archive, unpack_archive};
 
 /// The most files, folders and links in an archive. A bot with an environment of its own has
 /// thousands; more of them is a folder that was not meant.

@@ -72,20 +72,35 @@ pub fn unpack_archive(
     unpacked
 }
 
-fn unpack(bytes: &[u8], expected: &ArchiveHash, into: &Path) -> Result<u64, UnpackError> {
+/// The hash of an archive, and how many bytes its tar file has. Nothing is unpacked.
+///
+/// # Errors
+///
+/// [`UnpackError::Invalid`]: the bytes are not packed as we pack them, or too many.
+pub fn hash_archive(bytes: &[u8]) -> Result<(ArchiveHash, u64), UnpackError> {
+    let mut hashing = hashing(bytes)?;
+    io::copy(&mut hashing, &mut io::sink()).map_err(unread)?;
+    hashing.end()
+}
+
+/// The tar file of an archive.
+fn hashing(bytes: &[u8]) -> Result<HashingReader<impl Read>, UnpackError> {
     if bytes.len() as u64 > MOST_PACKED_BYTES {
         let most = MOST_PACKED_BYTES >> 20;
         return Err(invalid(format!("it has more than {most} MiB")));
     }
     let mut decoder = zstd::Decoder::new(bytes)?;
     decoder.window_log_max(WINDOW)?;
-    let hashing = HashingReader {
+    Ok(HashingReader {
         // One more, so that too many are seen.
         from: decoder.take(MOST_BYTES + 1),
         hash: Sha256::new(),
         size: 0,
-    };
-    let mut archive = Archive::new(hashing);
+    })
+}
+
+fn unpack(bytes: &[u8], expected: &ArchiveHash, into: &Path) -> Result<u64, UnpackError> {
+    let mut archive = Archive::new(hashing(bytes)?);
     let mut unpacking = Unpacking {
         into,
         kinds: BTreeMap::new(),
@@ -99,16 +114,13 @@ fn unpack(bytes: &[u8], expected: &ArchiveHash, into: &Path) -> Result<u64, Unpa
     let mut hashing = archive.into_inner();
     // Its last block is part of what was hashed.
     io::copy(&mut hashing, &mut io::sink()).map_err(unread)?;
-    if hashing.size > MOST_BYTES {
-        return Err(too_large());
-    }
-    let found = ArchiveHash::new(hashing.hash.finalize().into());
+    let (found, size) = hashing.end()?;
     if found != *expected {
         let expected = *expected;
         return Err(UnpackError::OtherHash { expected, found });
     }
     unpacking.finish()?;
-    Ok(hashing.size)
+    Ok(size)
 }
 
 struct Unpacking<'p> {
@@ -242,6 +254,17 @@ struct HashingReader<R> {
     from: R,
     hash: Sha256,
     size: u64,
+}
+
+impl<R> HashingReader<R> {
+    /// The hash of all that was read, and how many bytes that was.
+    fn end(self) -> Result<(ArchiveHash, u64), UnpackError> {
+        if self.size > MOST_BYTES {
+            return Err(too_large());
+        }
+        let hash = ArchiveHash::new(self.hash.finalize().into());
+        Ok((hash, self.size))
+    }
 }
 
 impl<R: Read> Read for HashingReader<R> {

@@ -9,7 +9,7 @@ mod upload;
 
 use std::{
     fs::File,
-    io::Write as _,
+    io::{self, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     time::SystemTime,
@@ -22,7 +22,7 @@ use arena_store::{By, ContestRunKind, Entry, Store};
 use arena_terminal::{Format, StoreAt};
 use arena_tournament::unix_ms;
 use clap::{Args, Subcommand};
-use referee_bots::read_input_text;
+use referee_bots::{read_input_text, read_stream_text};
 use referee_core::printable;
 use referee_net::Token;
 
@@ -97,7 +97,8 @@ pub(crate) enum People {
 
 #[derive(Args)]
 pub(crate) struct Create {
-    /// The contest, as TOML.
+    /// The contest, as TOML; - for standard input.
+    #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
     store: StoreAt,
@@ -107,7 +108,8 @@ pub(crate) struct Create {
 pub(crate) struct Change {
     /// The contest's name.
     contest: String,
-    /// The changed file.
+    /// The changed file; - for standard input.
+    #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
     store: StoreAt,
@@ -131,10 +133,12 @@ pub(crate) struct Named {
 pub(crate) struct AddPeople {
     /// The contest's name.
     contest: String,
-    /// The list.
+    /// The list; - for standard input.
+    #[arg(value_name = "LIST|-")]
     list: PathBuf,
-    /// The new file that the tokens are written to, as CSV. They are kept nowhere else.
-    #[arg(long, value_name = "FILE")]
+    /// The new file that the tokens are written to, as CSV; - for standard output. They are kept
+    /// nowhere else.
+    #[arg(long, value_name = "FILE|-")]
     tokens: PathBuf,
     #[command(flatten)]
     store: StoreAt,
@@ -289,6 +293,22 @@ impl Opened {
     }
 }
 
+/// Standard input or output, as it is named on the command line, and to people.
+const STREAM: &str = "-";
+const STREAM_NAME: &str = "standard input";
+
+fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == STREAM
+}
+
+/// A contest's name and rules, of its file.
+fn read_file(file: &Path) -> anyhow::Result<(String, ContestRules)> {
+    told(match is_stream(file) {
+        true => ContestRules::read_stream(STREAM_NAME, io::stdin()),
+        false => ContestRules::read(file),
+    })
+}
+
 /// What the caller can mend is bad usage.
 fn told<T>(outcome: Result<T, impl Into<ContestError>>) -> anyhow::Result<T> {
     match outcome.map_err(Into::into) {
@@ -326,7 +346,7 @@ impl Contest {
 
 impl Create {
     async fn run(self) -> anyhow::Result<End> {
-        let (name, rules) = told(ContestRules::read(&self.file))?;
+        let (name, rules) = read_file(&self.file)?;
         let store = self.store.open().await?;
         let who = who();
         let by = By {
@@ -357,7 +377,7 @@ impl Create {
 
 impl Change {
     async fn run(self) -> anyhow::Result<End> {
-        let (_, rules) = told(ContestRules::read(&self.file))?;
+        let (_, rules) = read_file(&self.file)?;
         let opened = Opened::new(&self.store, &self.contest).await?;
         let was = &opened.standing.rules;
         if was.game != rules.game || was.exam != rules.exam {
@@ -556,8 +576,16 @@ impl Named {
 impl AddPeople {
     async fn run(self) -> anyhow::Result<End> {
         let opened = Opened::new(&self.store, &self.contest).await?;
-        let what = self.list.display();
-        let text = read_input_text(&self.list, LARGEST_LIST);
+        let (what, text) = match is_stream(&self.list) {
+            true => (
+                STREAM_NAME.into(),
+                read_stream_text(io::stdin(), LARGEST_LIST),
+            ),
+            false => (
+                self.list.to_string_lossy(),
+                read_input_text(&self.list, LARGEST_LIST),
+            ),
+        };
         let text = text.or_else(|error| usage(format!("{what}: {error}")))?;
         let invitations = read_roster(&text);
         let invitations = told(invitations.map_err(|error| match error {
@@ -565,21 +593,33 @@ impl AddPeople {
             error => error,
         }))?;
         // First the file: tokens that nobody has would be of no use.
-        let mut tokens = new_file(&self.tokens)?;
+        let mut tokens = match is_stream(&self.tokens) {
+            true => None,
+            false => Some(new_file(&self.tokens)?),
+        };
         let people: Vec<_> = invitations.iter().map(|one| one.person.clone()).collect();
         let id = opened.standing.contest.id;
         let numbers = match opened.store.add_people(id, &people, opened.by()).await {
             Ok(numbers) => numbers,
             Err(error) => {
-                let _ = std::fs::remove_file(&self.tokens);
+                if tokens.is_some() {
+                    let _ = std::fs::remove_file(&self.tokens);
+                }
                 return told(Err(error));
             }
         };
-        tokens.write_all(token_list(&numbers, &invitations).as_bytes())?;
+        let list = token_list(&numbers, &invitations);
+        let added = count(numbers.len() as u64, "person", "people");
+        let Some(tokens) = &mut tokens else {
+            report::note(&format!(
+                "{added} added; these are their tokens, which are kept nowhere else"
+            ));
+            return opened.close(list.trim_end()).await;
+        };
+        tokens.write_all(list.as_bytes())?;
         tokens.sync_all()?;
         let line = format!(
-            "{} added; their tokens are in {}, and kept nowhere else: give each person theirs",
-            count(numbers.len() as u64, "person", "people"),
+            "{added} added; their tokens are in {}, and kept nowhere else: give each person theirs",
             self.tokens.display()
         );
         opened.close(&line).await

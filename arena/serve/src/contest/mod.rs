@@ -1,4 +1,6 @@
-//! Contests of the store: entries are built here, and judged.
+//! Contests of the store: entries are built here or in pods, and judged.
+
+mod pods;
 
 use std::{
     fs,
@@ -11,9 +13,11 @@ use anyhow::Context as _;
 use arena_build::{BuildError, BuildLimits, Sources, Toolchain, build};
 use arena_check::{CheckObserver, CheckOptions, StageReport, check, fix_behind_adapter, words};
 use arena_contest::{
-    BuildFailure, BuildJob, BuiltEntry, CheckJob, Checking, EntryFinding, Fault, Judge,
+    BuildFailure, BuildJob, BuildSources, BuiltEntry, CheckJob, Checking, EntryFinding, Fault,
+    Judge,
 };
 use arena_events::check::{CheckStage, FindingSeverity};
+use arena_kubernetes::Settings;
 use arena_store::Store;
 use arena_terminal::{beside::ServeArgs, report};
 use arena_tournament::{WallClock, find_game};
@@ -25,15 +29,39 @@ use referee_worker::Stop;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
+use self::pods::EntryPods;
 use crate::serve::launch_context;
 
 /// About how long each of the longer stages of a check may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The judge, if contests are to be judged here.
-pub(crate) fn judge(args: &ServeArgs, store: &Store) -> anyhow::Result<Option<Judge>> {
+/// The judge, if contests are to be judged here. Where there is a cluster, entries are built and
+/// checked in pods, and play there.
+pub(crate) fn judge(
+    args: &ServeArgs,
+    store: &Store,
+    cluster: Option<&(kube::Client, Settings)>,
+) -> anyhow::Result<Option<Judge>> {
     if !args.contest {
         return Ok(None);
+    }
+    report::note("contests of the store are judged here; `arena contest status NAME` says how far");
+    let folder = std::env::current_dir()?;
+    let new_judge = |build: Arc<BuildSources>| {
+        Judge::new(store.clone(), build, folder.clone(), WallClock::default())
+    };
+    let checker = Arc::new(Checker::new()?);
+    if let Some((client, settings)) = cluster {
+        let pods = EntryPods::new(client.clone(), settings.clone(), args)?;
+        let pods = Arc::new(pods);
+        let builds = pods.clone();
+        let build = move |job: &BuildJob, ends: &AtomicBool| builds.build(job, ends);
+        let check = checking(move |job, stop| {
+            let (pods, checker) = (pods.clone(), checker.clone());
+            async move { pods.check(&checker, job, &stop).await }
+        });
+        let judge = new_judge(Arc::new(build)).on_kubernetes();
+        return Ok(Some(judge.checking(Arc::new(check))));
     }
     let sandbox = args.launch.around_all([])?.sandbox;
     if !sandbox.walls().missing().is_empty() {
@@ -43,28 +71,35 @@ pub(crate) fn judge(args: &ServeArgs, store: &Store) -> anyhow::Result<Option<Ju
             sandbox.walls()
         ));
     }
-    let toolchain = match &args.kits {
-        None => Toolchain::of_system(),
-        Some(checkout) => toolchain(checkout)?,
-    };
-    report::note("contests of the store are judged here; `arena contest status NAME` says how far");
-    let build = move |job: &BuildJob, ends: &AtomicBool| one(job, &toolchain, &sandbox, ends);
-    let folder = std::env::current_dir()?;
-    let judge = Judge::new(store.clone(), Arc::new(build), folder, WallClock::default());
-    let checker = Arc::new(Checker::new(args)?);
-    let check = move |job: CheckJob| -> Checking {
-        let (checker, stop) = (checker.clone(), Stop::default());
+    let toolchain = toolchain(args.kits.as_deref())?;
+    let build =
+        move |job: &BuildJob, ends: &AtomicBool| build_here(job, &toolchain, &sandbox, ends);
+    let context = Arc::new(launch_context(args, None, checker.logs.path().to_owned())?);
+    let check = checking(move |job, stop| {
+        let (checker, context) = (checker.clone(), context.clone());
+        async move { checker.check_here(&context, &job, &stop).await }
+    });
+    Ok(Some(new_judge(Arc::new(build)).checking(Arc::new(check))))
+}
+
+/// A check that runs on a thread of its own, and ends when it is dropped.
+fn checking<F, Checked>(check: F) -> impl Fn(CheckJob) -> Checking
+where
+    F: Fn(CheckJob, Stop) -> Checked + Clone + Send + Sync + 'static,
+    Checked: Future<Output = anyhow::Result<Vec<EntryFinding>>>,
+{
+    move |job| {
+        let (check, stop) = (check.clone(), Stop::default());
         Box::pin(async move {
             let _ends = EndsWhenDropped(stop.clone());
             // A check does not go from thread to thread.
             let runtime = Handle::current();
-            let checking = move || runtime.block_on(checker.check(job, &stop));
+            let checking = move || runtime.block_on(check(job, stop));
             let checked = tokio::task::spawn_blocking(checking).await;
             let checked = checked.map_err(anyhow::Error::from).flatten();
             checked.map_err(|error| format!("{error:#}"))
         })
-    };
-    Ok(Some(judge.checking(Arc::new(check))))
+    }
 }
 
 /// Stops a check when it is dropped.
@@ -78,32 +113,40 @@ impl Drop for EndsWhenDropped {
 
 /// Checks bots that were built, as `arena check --quick` does.
 struct Checker {
-    context: LaunchContext,
     schemes: Schemes,
     /// Of what the bot prints that is checked. One is checked at a time.
     logs: TempDir,
 }
 
 impl Checker {
-    fn new(args: &ServeArgs) -> anyhow::Result<Self> {
+    fn new() -> anyhow::Result<Self> {
         let logs = tempfile::tempdir()
             .context("could not make a folder among the temporary files (TMPDIR)")?;
-        let folder = logs.path().to_owned();
-        Ok(Self {
-            context: launch_context(args, None, folder)?,
-            schemes: schemes()?,
-            logs,
-        })
+        let schemes = schemes()?;
+        Ok(Self { schemes, logs })
     }
 
-    async fn check(&self, job: CheckJob, stop: &Stop) -> anyhow::Result<Vec<EntryFinding>> {
+    async fn check_here(
+        &self,
+        context: &LaunchContext,
+        job: &CheckJob,
+        stop: &Stop,
+    ) -> anyhow::Result<Vec<EntryFinding>> {
         let hash: ArchiveHash = job.hash.parse()?;
         // It is in use as long as the bot plays.
-        let archives = self
-            .context
-            .archives()
-            .context("there is no cache of archives")?;
+        let archives = context.archives();
+        let archives = archives.context("there is no cache of archives")?;
         let _archive = archives.insert(&hash, &job.packed)?;
+        self.check(context, job, stop).await
+    }
+
+    /// Checks a bot that is started, or is there, as this context has it.
+    async fn check(
+        &self,
+        context: &LaunchContext,
+        job: &CheckJob,
+        stop: &Stop,
+    ) -> anyhow::Result<Vec<EntryFinding>> {
         let entry = Entry::read(&format!("{}={}", job.name, job.spec), &self.schemes)?;
         let limits = Limits {
             per_move: job.per_move,
@@ -124,7 +167,7 @@ impl Checker {
             root: "check".parse()?,
             records: None,
         };
-        let checked = check(&entry, &self.context, &bot, &options, stop, &mut Unheard).await;
+        let checked = check(&entry, context, &bot, &options, stop, &mut Unheard).await;
         // What it has printed is in the findings.
         for file in fs::read_dir(self.logs.path())?.flatten() {
             let _ = fs::remove_file(file.path());
@@ -153,7 +196,11 @@ impl CheckObserver for Unheard {
     fn stage_ended(&mut self, _: &StageReport) {}
 }
 
-fn toolchain(checkout: &Path) -> anyhow::Result<Toolchain> {
+/// The compilers of this machine, and the kits of a checkout.
+pub(crate) fn toolchain(kits: Option<&Path>) -> anyhow::Result<Toolchain> {
+    let Some(checkout) = kits else {
+        return Ok(Toolchain::of_system());
+    };
     let checkout = match std::path::absolute(checkout) {
         Ok(checkout) if checkout.join("bots").is_dir() => checkout,
         _ => {
@@ -170,7 +217,7 @@ fn toolchain(checkout: &Path) -> anyhow::Result<Toolchain> {
 }
 
 /// Builds what was handed in.
-fn one(
+pub(crate) fn build_here(
     job: &BuildJob,
     toolchain: &Toolchain,
     sandbox: &Sandbox,
