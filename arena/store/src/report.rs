@@ -10,7 +10,7 @@ use referee_core::SeatFoul;
 use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
-    ChunkKey, Counter, FinishedGame, GameRow, Reported, ScoredGroup, Store, StoreError,
+    ChunkKey, Counter, ENTRY_BOT, FinishedGame, GameRow, Reported, ScoredGroup, Store, StoreError,
     StoredReport, TournamentId,
     game::{TOLD, fouls},
     lease, pack,
@@ -214,6 +214,23 @@ async fn insert_logs(
         row.bind(pack::pack(log));
     });
     insert.query(tx)?.execute(&mut **tx).await?;
+    // A game may end after the person was forgotten whose bot plays it. The order of the joins is the
+    // one in which few rows are looked at: SQLite keeps it where they are CROSS JOINs.
+    sqlx::query(
+        "DELETE FROM game_logs WHERE tournament = $1 AND entrant IN
+             (SELECT entrants.number FROM contest_runs
+              CROSS JOIN people CROSS JOIN entries CROSS JOIN entrants
+              WHERE contest_runs.tournament = $2
+                  AND people.contest = contest_runs.contest AND people.name IS NULL
+                  AND entries.contest = people.contest AND entries.person = people.number
+                  AND entrants.tournament = contest_runs.tournament
+                  AND entrants.name = $3 || CAST(entries.number AS TEXT))",
+    )
+    .bind(id.0)
+    .bind(id.0)
+    .bind(ENTRY_BOT)
+    .execute(&mut **tx)
+    .await?;
     Ok(())
 }
 

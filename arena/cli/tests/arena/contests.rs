@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{browser::arena_with_page, site::Site, vocabulary::*};
 
 /// A bot that speaks lines, in which `DO` is done at its first move.
-const BOT: &str = r#"
+pub(crate) const BOT: &str = r#"
 import json, sys
 for line in sys.stdin:
     call = json.loads(line)

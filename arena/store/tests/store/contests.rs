@@ -528,4 +528,12 @@ async fn logs_go_with_the_person_and_when_there_are_newer_rounds(home: &Home) {
             "{seating} {seat}"
         );
     }
+    // Nor are those kept of games that end afterwards.
+    let late = FinishedGame {
+        logs: logs("late"),
+        ..game(0, 0)
+    };
+    store.report(rounds[3], vec![late]).await.unwrap();
+    assert_eq!(log(rounds[3], 0, 0).await, "");
+    assert_eq!(log(rounds[3], 0, 1).await, "latex\n");
 }
