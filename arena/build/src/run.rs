@@ -18,7 +18,7 @@ use nix::{
     unistd::Pid,
 };
 use referee_core::printable_lines;
-use referee_sandbox::{PrepareError, PreparedSandbox, Program, ProgramEnd, Sandbox};
+use referee_sandbox::{MemoryKills, PrepareError, PreparedSandbox, Program, ProgramEnd, Sandbox};
 
 use crate::fault::BuildError;
 
@@ -84,6 +84,11 @@ pub(crate) fn run(
     cancel: &AtomicBool,
 ) -> Result<Ran, BuildError> {
     let deadline = Instant::now() + limits.time;
+    let is_off = sandbox.is_off();
+    // Without a sandbox its container may be one.
+    let around = is_off.then(MemoryKills::of_this_container).flatten();
+    let count = |kills: &MemoryKills| kills.count().unwrap_or(0);
+    let killed_before = around.as_ref().map_or(0, count);
     let PreparedSandbox {
         mut command,
         mut session,
@@ -91,7 +96,6 @@ pub(crate) fn run(
         PrepareError::Program(error) | PrepareError::System(error) => BuildError::from(error),
     })?;
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let is_off = sandbox.is_off();
     if is_off {
         command.process_group(0);
     }
@@ -137,9 +141,10 @@ pub(crate) fn run(
         }
     }
     let cgroup = session.cgroup();
-    let killed_for_memory = cgroup
-        .and_then(|cgroup| cgroup.memory_kills().ok()?.count().ok())
-        .unwrap_or(0);
+    let killed_for_memory = match cgroup {
+        Some(cgroup) => cgroup.memory_kills().as_ref().map_or(0, count),
+        None => around.as_ref().map_or(0, count) - killed_before,
+    };
     let refused_processes = cgroup.and_then(|cgroup| cgroup.refused_processes());
     let status = running.child.wait()?;
     let ran = Ran {

@@ -281,10 +281,7 @@ pub fn builder_pod(settings: &Settings, arena: &ArenaPod, name: &str, entry: &st
         name: BUILDER.to_owned(),
         image: Some(settings.builder.image.clone()),
         image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
-        env: Some(vec![variable(
-            "BOT_LISTEN",
-            &format!("unix:{}", socket(BOT_SOCKETS)),
-        )]),
+        env: Some(bot_variables()),
         volume_mounts: Some(vec![
             mount(&sockets(place), BOT_SOCKETS),
             mount(&scratch(place), "/tmp"),
@@ -554,21 +551,7 @@ fn bot_container(
         image,
         image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
         args: (!arguments.is_empty()).then(|| arguments.iter().map(|one| escaped(one)).collect()),
-        env: Some(vec![
-            variable("BOT_LISTEN", &format!("unix:{}", socket(BOT_SOCKETS))),
-            // What its container has in all. Runtimes see the same in their cgroup.
-            EnvVar {
-                name: "BOT_MEMORY_LIMIT".to_owned(),
-                value: None,
-                value_from: Some(EnvVarSource {
-                    resource_field_ref: Some(ResourceFieldSelector {
-                        resource: "limits.memory".to_owned(),
-                        ..ResourceFieldSelector::default()
-                    }),
-                    ..EnvVarSource::default()
-                }),
-            },
-        ]),
+        env: Some(bot_variables()),
         restart_policy: restart_policy.map(str::to_owned),
         volume_mounts: Some(vec![
             mount(&sockets(place), BOT_SOCKETS),
@@ -579,6 +562,25 @@ fn bot_container(
         termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
         ..Container::default()
     }
+}
+
+/// What a bot's container is told.
+fn bot_variables() -> Vec<EnvVar> {
+    vec![
+        variable("BOT_LISTEN", &format!("unix:{}", socket(BOT_SOCKETS))),
+        // What its container has in all. Runtimes see the same in their cgroup.
+        EnvVar {
+            name: "BOT_MEMORY_LIMIT".to_owned(),
+            value: None,
+            value_from: Some(EnvVarSource {
+                resource_field_ref: Some(ResourceFieldSelector {
+                    resource: "limits.memory".to_owned(),
+                    ..ResourceFieldSelector::default()
+                }),
+                ..EnvVarSource::default()
+            }),
+        },
+    ]
 }
 
 /// Most memory that a bot's process has before it listens, in MiB.

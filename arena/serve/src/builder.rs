@@ -48,6 +48,9 @@ pub(crate) struct BuilderArgs {
     /// A checkout of Bot Arena whose kits are built, for entries that use a kit.
     #[arg(long, env = "ARENA_KITS", value_name = "FOLDER")]
     kits: Option<PathBuf>,
+    /// How much memory its container has, in bytes.
+    #[arg(long = "memory", env = "BOT_MEMORY_LIMIT", value_name = "BYTES")]
+    memory: Option<u64>,
     #[command(flatten)]
     sandbox: SandboxArgs,
 }
@@ -73,6 +76,7 @@ impl BuilderArgs {
             health,
             toolchain: Arc::new(toolchain(self.kits.as_deref())?),
             sandbox: self.sandbox.probe()?,
+            memory: self.memory,
             tell: Mutex::new(Some(tell)),
         };
         let router = Server::builder()
@@ -88,6 +92,7 @@ struct Builder {
     health: HealthReporter,
     toolchain: Arc<Toolchain>,
     sandbox: Arc<Sandbox>,
+    memory: Option<u64>,
     /// Is told that the one call is answered.
     tell: Mutex<Option<oneshot::Sender<()>>>,
 }
@@ -114,9 +119,10 @@ impl BotBuilder for Builder {
             return Err(Status::failed_precondition("this builder has its sources"));
         };
         let (toolchain, sandbox) = (self.toolchain.clone(), self.sandbox.clone());
+        let memory = self.memory;
         let ends = EndsWhenDropped(Arc::default());
         let told = ends.0.clone();
-        let build = move || build_here(&job, &toolchain, &sandbox, &told);
+        let build = move || build_here(&job, &toolchain, &sandbox, memory, &told);
         let built = tokio::task::spawn_blocking(build).await;
         // Whoever looks for the host does not take us for it.
         self.health

@@ -118,13 +118,21 @@ fn entries_are_built_checked_and_played_in_pods() {
         ("spy.sh", SPY),
         ("bot.py", &bot),
     ];
-    let files: [(&str, Vec<u8>); 6] = [
+    let greedy = [
+        (
+            "entry.toml",
+            "build = \"python3 -c 'print(len(b\\\"x\\\" * (1 << 30)))'\"\nrun = \"python3 bot.py\"\n",
+        ),
+        ("bot.py", &bot),
+    ];
+    let files: [(&str, Vec<u8>); 7] = [
         ("cup.toml", CONTEST.into()),
-        ("class.csv", "name\nAnn\nBo\nCy\nDi\n".into()),
+        ("class.csv", "name\nAnn\nBo\nCy\nDi\nEd\n".into()),
         ("strategy.cpp", STRATEGY.into()),
         ("wrong.py", WRONG_BOT.into()),
         ("broken.cpp", "extern \"C\" int getPoint( {".into()),
         ("spy.tar", tar(&spy)),
+        ("greedy.tar", tar(&greedy)),
     ];
     let files: Texts = files
         .into_iter()
@@ -132,6 +140,10 @@ fn entries_are_built_checked_and_played_in_pods() {
         .collect();
     let mut node = Node::new(images(), "contest");
     let manifests = Cluster::prepare(&mut node, "component-contest", files);
+    let mut maps = node.config_maps.iter_mut();
+    let settings = maps.find(|(name, _)| name.starts_with("arena-kubernetes"));
+    let settings = settings.unwrap().1.get_mut("kubernetes.toml").unwrap();
+    settings.extend(b"\n[builder]\nmemory = \"512Mi\"\n");
     let listener = node.listen();
     let config = ClusterApi::kubeconfig(&listener);
     let config = Texts::from([("config".to_owned(), config.into())]);
@@ -143,7 +155,14 @@ fn entries_are_built_checked_and_played_in_pods() {
         let cluster = Cluster::start(&node, manifests, &with_cluster);
         cluster.arena("contest create /tournaments/cup.toml");
         cluster.arena("contest people add cup /tournaments/class.csv --tokens /data/tokens.csv");
-        for (person, file) in (1..).zip(["strategy.cpp", "wrong.py", "broken.cpp", "spy.tar"]) {
+        let handed_in = [
+            "strategy.cpp",
+            "wrong.py",
+            "broken.cpp",
+            "spy.tar",
+            "greedy.tar",
+        ];
+        for (person, file) in (1..).zip(handed_in) {
             cluster.arena(&format!(
                 "contest submit cup /tournaments/{file} --person {person}"
             ));
@@ -161,7 +180,7 @@ fn entries_are_built_checked_and_played_in_pods() {
             let said = cluster.within_arena(&format!("contest entry cup {number} --format json"));
             serde_json::from_slice(&said.stdout).unwrap_or_default()
         };
-        for number in 1..=4 {
+        for number in 1..=5 {
             wait_until_or(
                 &format!("entry {number} is judged"),
                 || format!("{}\n{}", entry(number), cluster.log()),
@@ -199,15 +218,18 @@ fn entries_are_built_checked_and_played_in_pods() {
         for secret in ["have read", "TOKEN", "ARENA", "KUBERNETES", "postgres"] {
             assert!(!spied.contains(secret), "{secret}: {spied}");
         }
+        let fault = entry(5)["fault"].clone();
+        assert_eq!(fault["verdict"], "Build Memory Limit Exceeded", "{fault}");
+        assert!(fault["words"].to_string().contains("512 MiB"), "{fault}");
         wait_until_or(
             "the pods of entries are removed",
             || format!("{:?}", entries(&api)),
             || entries(&api).is_empty(),
         );
-        // One pod for each build, and one that the arena had when it was killed.
+        // Each was built in a pod of its own.
         let seen = api.seen.lock();
         let built = seen.iter().filter(|pod| pod.contains("-entry-"));
-        assert_eq!(built.count(), 5, "{seen:?}");
+        assert!(built.count() >= handed_in.len(), "{seen:?}");
         let log = cluster.log();
         assert!(!log.contains("could not be checked"), "{log}");
     });

@@ -73,7 +73,7 @@ pub(crate) fn judge(
     }
     let toolchain = toolchain(args.kits.as_deref())?;
     let build =
-        move |job: &BuildJob, ends: &AtomicBool| build_here(job, &toolchain, &sandbox, ends);
+        move |job: &BuildJob, ends: &AtomicBool| build_here(job, &toolchain, &sandbox, None, ends);
     let context = Arc::new(launch_context(args, None, checker.logs.path().to_owned())?);
     let check = checking(move |job, stop| {
         let (checker, context) = (checker.clone(), context.clone());
@@ -216,16 +216,19 @@ pub(crate) fn toolchain(kits: Option<&Path>) -> anyhow::Result<Toolchain> {
     ))
 }
 
-/// Builds what was handed in.
+/// Builds what was handed in. With `memory` it may take so many bytes, and not the usual ones.
 pub(crate) fn build_here(
     job: &BuildJob,
     toolchain: &Toolchain,
     sandbox: &Sandbox,
+    memory: Option<u64>,
     ends: &AtomicBool,
 ) -> Result<BuiltEntry, BuildFailure> {
+    let usual = BuildLimits::default();
     let limits = BuildLimits {
         upload: job.upload,
-        ..BuildLimits::default()
+        memory: memory.unwrap_or(usual.memory),
+        ..usual
     };
     let sources = Sources::read(&job.file, &job.bytes, &limits).map_err(BuildError::from);
     let built = sources

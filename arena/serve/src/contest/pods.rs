@@ -27,7 +27,7 @@ use referee_bots::{
     archive::{MOST_PACKED_BYTES, hash_archive},
 };
 use referee_cli::{Hidden, random_bytes, usage};
-use referee_core::{Limits, printable, printable_lines};
+use referee_core::{Limits, printable, printable_lines, shorten};
 use referee_worker::Stop;
 use tokio::{
     runtime::Handle,
@@ -50,8 +50,9 @@ const HOSTS_WITHIN: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_secs(1);
 /// Number of bytes of a file in a message.
 const PART: usize = 256 * 1024;
-/// Most bytes of a log that are kept, and of words.
+/// Most bytes of a log that are kept, and most characters of a fault's words.
 const LONGEST_LOG: usize = 64 << 10;
+const LONGEST_WORDS: usize = 1000;
 /// The kinds of bots that come of sources.
 const BUILT: [&str; 3] = ["exec:", "stdio:", "strategy:"];
 
@@ -168,6 +169,10 @@ impl EntryPods {
         let pod = builder_pod(&self.settings, &self.arena, &name, entry);
         // Other pods may have all that the namespace may have.
         while let Err(error) = self.pods.create(&PostParams::default(), &pod).await {
+            // The answer to an earlier request was lost: nobody else has this name.
+            if matches!(&error, kube::Error::Api(status) if status.code == 409) {
+                break;
+            }
             if is_for_good(&error) || Instant::now() >= deadline {
                 return Err(format!("could not make the pod {name}: {error}"));
             }
@@ -211,8 +216,8 @@ impl EntryPods {
             Some(build_bot_reply::Message::Fault(fault)) => {
                 return Ok(Err(BuildFailure::Theirs {
                     fault: Fault {
-                        verdict: printable(&fault.verdict),
-                        words: printable(&fault.words),
+                        verdict: shorten(&printable(&fault.verdict), LONGEST_WORDS),
+                        words: shorten(&printable(&fault.words), LONGEST_WORDS),
                     },
                     log: log_of(&fault.log),
                 }));
@@ -395,7 +400,7 @@ fn log_of(log: &str) -> String {
 fn is_for_good(error: &kube::Error) -> bool {
     // 403: a quota, whose pods may end.
     matches!(error, kube::Error::Api(status) if (400..500).contains(&status.code)
-        && ![403, 408, 409, 429].contains(&status.code))
+        && ![403, 408, 429].contains(&status.code))
 }
 
 /// What a pod waits for that does not run.

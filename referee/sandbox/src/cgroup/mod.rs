@@ -489,6 +489,18 @@ pub struct MemoryKills {
 }
 
 impl MemoryKills {
+    /// Counts those of the container that this process is in: of the cgroup that it sees as the root.
+    /// None where the system does not say it.
+    #[must_use]
+    pub fn of_this_container() -> Option<Self> {
+        const FILES: [&str; 2] = [
+            "/sys/fs/cgroup/memory.events",
+            "/sys/fs/cgroup/memory/memory.oom_control",
+        ];
+        let file = FILES.iter().find_map(|file| File::open(file).ok())?;
+        Some(Self { files: vec![file] })
+    }
+
     /// Number of processes so far. Each is counted before anybody can see that it has ended.
     ///
     /// # Errors
