@@ -385,6 +385,7 @@ fn a_bot_whose_container_is_killed_loses_the_games_that_it_plays_and_no_other() 
             .zip(&calm)
             .filter(|(game, calm)| game != calm)
             .collect();
+        let mut crashed = 0;
         for (game, _) in &lost {
             let fouls = game["fouls"].as_array().unwrap();
             assert_eq!(fouls.len(), 1, "{game}");
@@ -393,11 +394,15 @@ fn a_bot_whose_container_is_killed_loses_the_games_that_it_plays_and_no_other() 
             let began = foul["kind"] == "no_start"
                 && foul["detail"].as_str().unwrap().starts_with("crashed: ");
             assert!(foul["kind"] == "crashed" || began, "{game}");
+            crashed += usize::from(!began);
             // It is the second of the tournament.
             let seat = fouls[0]["seat"].as_u64().unwrap();
             assert_eq!(game["order"][seat as usize], 1, "{game}");
         }
-        assert!(lost.len() <= AT_ONCE, "{}", lost.len());
+        // A process that is killed may lose its connections before its listener: the game that follows
+        // one in its place may have begun by then.
+        let began = lost.len() - crashed;
+        assert!(crashed <= AT_ONCE && began <= AT_ONCE, "{crashed}, {began}");
         deployment.is_proved(&name);
         if !lost.is_empty() {
             return;

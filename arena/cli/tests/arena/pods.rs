@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
     thread,
+    time::Duration,
 };
 
 use nix::sys::signal::Signal;
@@ -576,9 +577,18 @@ fn trouble(running: &Running<'_>, way: &str, game: &str) {
         return;
     }
     let referee = &running.referee;
-    let joined = || referee.has_said("referee", "joined");
-    wait_until_or("it has joined", || referee.log(), joined);
+    // It goes on while nobody looks: however long that takes, its games are not over then.
     referee.signal("referee", Signal::SIGSTOP);
+    let joined = || {
+        let joined = referee.has_said("referee", "joined");
+        if !joined {
+            referee.signal("referee", Signal::SIGCONT);
+            thread::sleep(Duration::from_millis(20));
+            referee.signal("referee", Signal::SIGSTOP);
+        }
+        joined
+    };
+    wait_until_or("it has joined", || referee.log(), joined);
     has_walls(running, way);
     referee.signal("referee", Signal::SIGKILL);
     assert_eq!(referee.wait(), 137, "too few games");
