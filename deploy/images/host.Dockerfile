@@ -1,4 +1,5 @@
-# What packed bots play in on Kubernetes: languages, the kit for Python, and a program that waits for the bot.
+# What packed bots play in on Kubernetes: languages, the kit for Python, gRPC for bots with the kit for C++,
+# and a program that waits for the bot.
 # Built by `cargo xtask images`: ../README.md.
 
 ARG BASE=debian:bookworm-slim
@@ -15,7 +16,7 @@ LABEL org.opencontainers.image.title="host" \
 RUN { [ -x /usr/bin/python3 ] && [ -x /usr/bin/node ]; } || { \
         apt-get update && \
         DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-            python3 nodejs libstdc++6 && \
+            python3 nodejs libstdc++6 libgrpc++1.51 && \
         rm -rf /var/lib/apt/lists/*; \
     }
 # Our programs and the kit for Python; a list of the packages in them is in
