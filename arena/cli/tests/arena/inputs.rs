@@ -5,7 +5,7 @@ use std::{
     fs,
     io::Write as _,
     os::unix::fs::PermissionsExt as _,
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
 };
 
 use referee_core::{Record, pack::pack};
@@ -53,21 +53,52 @@ fn what_is_no_regular_file_is_not_read() {
     refused(&arena.run("tournament run cup.toml"), "found a pipe");
 }
 
+/// `arena` with this text as its standard input.
+fn told(arena: &Arena, line: &str, text: &str) -> Output {
+    let mut arena = arena.command(line);
+    let mut arena = arena
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may have read enough before this is all written.
+    let _ = arena.stdin.take().unwrap().write_all(text.as_bytes());
+    arena.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_contest_and_its_people_come_from_standard_input() {
+    let arena = Arena::new();
+    let contest =
+        "game = \"othello\"\nopens = 2020-01-01T00:00:00\ncloses = 2120-01-01T00:00:00\n[final]\n";
+    refused(
+        &told(&arena, "contest create -", contest),
+        "standard input: name: expected 1 to 24 letters",
+    );
+    let named = format!("name = \"spring\"\n{contest}");
+    done(&told(&arena, "contest create -", &named));
+    let later = named.replace("2120", "2121");
+    let said = done(&told(&arena, "contest change spring -", &later));
+    assert!(said.contains("2121"), "{said}");
+    let add = "contest people add spring - --tokens -";
+    refused(&told(&arena, add, "nom\nAnn\n"), "standard input: ");
+    let tokens = done(&told(&arena, add, "name,id\nAnn,7\nBo,8\n"));
+    // The list and nothing else.
+    let lines: Vec<&str> = tokens.lines().collect();
+    assert_eq!(lines.len(), 3, "{tokens}");
+    assert!(
+        lines[1].contains("Ann") && lines[2].contains("arena_"),
+        "{tokens}"
+    );
+    assert!(done(&arena.run("contest people list spring")).contains("Bo"));
+}
+
 #[test]
 fn a_tournament_is_submitted_from_standard_input() {
     let arena = Arena::new();
-    let submit = |text: &str, more: &str| {
-        let mut arena = arena.command(&format!("tournament submit - {more}"));
-        let mut arena = arena
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // It may have read enough before this is all written.
-        let _ = arena.stdin.take().unwrap().write_all(text.as_bytes());
-        arena.wait_with_output().unwrap()
-    };
+    let submit =
+        |text: &str, more: &str| told(&arena, &format!("tournament submit - {more}"), text);
     let cup = CUP.replace("openings = \"OPENINGS\"", "");
     refused(
         &submit(&cup, ""),
