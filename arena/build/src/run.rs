@@ -143,7 +143,7 @@ pub(crate) fn run(
     let cgroup = session.cgroup();
     let killed_for_memory = match cgroup {
         Some(cgroup) => cgroup.memory_kills().as_ref().map_or(0, count),
-        None => around.as_ref().map_or(0, count) - killed_before,
+        None => (around.as_ref().map_or(0, count)).saturating_sub(killed_before),
     };
     let refused_processes = cgroup.and_then(|cgroup| cgroup.refused_processes());
     let status = running.child.wait()?;

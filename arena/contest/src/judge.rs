@@ -185,16 +185,12 @@ impl Judge {
 
     /// Games are played on Kubernetes, each bot in a pod of its own.
     #[must_use]
-    pub fn on_kubernetes(self) -> Self {
-        let kubernetes = Some(OnKubernetes {
+    pub fn on_kubernetes(mut self) -> Self {
+        self.place.kubernetes = Some(OnKubernetes {
             isolation: Isolation::Pod,
             games: None,
         });
-        let place = GamesPlace {
-            kubernetes,
-            ..self.place
-        };
-        Self { place, ..self }
+        self
     }
 
     /// After a failure of our own an entry waits so long, and not 10 s.

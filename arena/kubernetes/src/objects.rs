@@ -177,8 +177,13 @@ pub fn bot_pod(
         topology_key: "kubernetes.io/hostname".to_owned(),
         ..PodAffinityTerm::default()
     };
-    let mut volumes = bot_volumes(place, &settings.share_of(&bot.name).storage).to_vec();
-    volumes.push(secret(GATE_TLS));
+    let guarded = Guarded {
+        name: &name,
+        place,
+        container: bot_container(settings, tournament, bot, place, None),
+        storage: &settings.share_of(&bot.name).storage,
+        from: &referee.ip,
+    };
     Some(Pod {
         metadata: ObjectMeta {
             name: Some(name.clone()),
@@ -187,25 +192,13 @@ pub fn bot_pod(
             annotations: Some(annotations),
             // It goes when its referee goes, also while no arena runs.
             owner_references: Some(vec![OwnerReference {
-                api_version: "v1".to_owned(),
-                kind: "Pod".to_owned(),
-                name: referee.name.clone(),
-                uid: referee.uid.clone(),
                 // Kueue does not count what belongs to what it has counted.
                 controller: Some(settings.bot_queue.is_none()),
-                block_owner_deletion: Some(false),
+                ..owned_by(&referee.name, &referee.uid)
             }]),
             ..ObjectMeta::default()
         },
         spec: Some(PodSpec {
-            hostname: Some(name),
-            subdomain: Some(BOTS_SERVICE.to_owned()),
-            restart_policy: Some("Always".to_owned()),
-            containers: vec![
-                bot_container(settings, tournament, bot, place, None),
-                gate(settings, place, &referee.ip),
-            ],
-            volumes: Some(volumes),
             affinity: Some(Affinity {
                 // Where there is room. If it were required, referees could fill the nodes.
                 pod_affinity: Some(PodAffinity {
@@ -219,10 +212,51 @@ pub fn bot_pod(
                 }),
                 ..Affinity::default()
             }),
-            ..pod_of_bot(settings, bot)
+            ..guarded.within(settings, pod_of_bot(settings, bot))
         }),
         status: None,
     })
+}
+
+/// A container in a pod of its own, behind a gate.
+struct Guarded<'a> {
+    /// The name of the pod.
+    name: &'a str,
+    /// The place whose user and volumes it has.
+    place: usize,
+    container: Container,
+    /// How much it may write.
+    storage: &'a str,
+    /// The only address that is let in.
+    from: &'a str,
+}
+
+impl Guarded<'_> {
+    /// The specification of its pod, which has this besides.
+    fn within(self, settings: &Settings, pod: PodSpec) -> PodSpec {
+        let mut volumes = bot_volumes(self.place, self.storage).to_vec();
+        volumes.push(secret(GATE_TLS));
+        PodSpec {
+            hostname: Some(self.name.to_owned()),
+            subdomain: Some(BOTS_SERVICE.to_owned()),
+            restart_policy: Some("Always".to_owned()),
+            containers: vec![self.container, gate(settings, self.place, self.from)],
+            volumes: Some(volumes),
+            ..pod
+        }
+    }
+}
+
+/// The pod to which another one belongs, and with which it goes.
+fn owned_by(pod: &str, uid: &str) -> OwnerReference {
+    OwnerReference {
+        api_version: "v1".to_owned(),
+        kind: "Pod".to_owned(),
+        name: pod.to_owned(),
+        uid: uid.to_owned(),
+        controller: Some(true),
+        block_owner_deletion: Some(false),
+    }
 }
 
 /// The container of a bot's pod that lets in whoever has this address and a certificate.
@@ -277,22 +311,18 @@ pub fn builder_pod(settings: &Settings, arena: &ArenaPod, name: &str, entry: &st
     let mut labels = names::ours(settings);
     labels.insert(ROLE.to_owned(), BOT.to_owned());
     labels.insert(PURPOSE.to_owned(), ENTRY.to_owned());
-    let builder = Container {
-        name: BUILDER.to_owned(),
-        image: Some(settings.builder.image.clone()),
-        image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
-        env: Some(bot_variables()),
-        volume_mounts: Some(vec![
-            mount(&sockets(place), BOT_SOCKETS),
-            mount(&scratch(place), "/tmp"),
-        ]),
-        resources: Some(resources(&share)),
-        security_context: Some(restricted(bot_user(place))),
-        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
-        ..Container::default()
+    let guarded = Guarded {
+        name,
+        place,
+        container: Container {
+            name: BUILDER.to_owned(),
+            image: Some(settings.builder.image.clone()),
+            resources: Some(resources(&share)),
+            ..container_of_bot(settings, place)
+        },
+        storage: &share.storage,
+        from: &arena.ip,
     };
-    let mut volumes = bot_volumes(place, &share.storage).to_vec();
-    volumes.push(secret(GATE_TLS));
     Pod {
         metadata: ObjectMeta {
             name: Some(name.to_owned()),
@@ -300,26 +330,14 @@ pub fn builder_pod(settings: &Settings, arena: &ArenaPod, name: &str, entry: &st
             labels: Some(labels),
             annotations: Some(BTreeMap::from([(ENTRY_NAME.to_owned(), entry.to_owned())])),
             // It goes when the arena goes.
-            owner_references: Some(vec![OwnerReference {
-                api_version: "v1".to_owned(),
-                kind: "Pod".to_owned(),
-                name: arena.name.clone(),
-                uid: arena.uid.clone(),
-                controller: Some(true),
-                block_owner_deletion: Some(false),
-            }]),
+            owner_references: Some(vec![owned_by(&arena.name, &arena.uid)]),
             ..ObjectMeta::default()
         },
         spec: Some(PodSpec {
-            hostname: Some(name.to_owned()),
-            subdomain: Some(BOTS_SERVICE.to_owned()),
-            restart_policy: Some("Always".to_owned()),
-            containers: vec![builder, gate(settings, place, &arena.ip)],
-            volumes: Some(volumes),
             active_deadline_seconds: Some(LONGEST_BUILD),
             // Nothing in it is worth a wait.
             termination_grace_period_seconds: Some(1),
-            ..pod(settings)
+            ..guarded.within(settings, pod(settings))
         }),
         status: None,
     }
@@ -549,38 +567,40 @@ fn bot_container(
     Container {
         name: names::bot_container(place),
         image,
-        image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
         args: (!arguments.is_empty()).then(|| arguments.iter().map(|one| escaped(one)).collect()),
-        env: Some(bot_variables()),
         restart_policy: restart_policy.map(str::to_owned),
+        resources: Some(resources_of(settings, bot, &share)),
+        ..container_of_bot(settings, place)
+    }
+}
+
+/// What every container has that is a bot, or builds one, in this place.
+fn container_of_bot(settings: &Settings, place: usize) -> Container {
+    Container {
+        image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
+        env: Some(vec![
+            variable("BOT_LISTEN", &format!("unix:{}", socket(BOT_SOCKETS))),
+            // What its container has in all. Runtimes see the same in their cgroup.
+            EnvVar {
+                name: "BOT_MEMORY_LIMIT".to_owned(),
+                value: None,
+                value_from: Some(EnvVarSource {
+                    resource_field_ref: Some(ResourceFieldSelector {
+                        resource: "limits.memory".to_owned(),
+                        ..ResourceFieldSelector::default()
+                    }),
+                    ..EnvVarSource::default()
+                }),
+            },
+        ]),
         volume_mounts: Some(vec![
             mount(&sockets(place), BOT_SOCKETS),
             mount(&scratch(place), "/tmp"),
         ]),
-        resources: Some(resources_of(settings, bot, &share)),
         security_context: Some(restricted(bot_user(place))),
         termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
         ..Container::default()
     }
-}
-
-/// What a bot's container is told.
-fn bot_variables() -> Vec<EnvVar> {
-    vec![
-        variable("BOT_LISTEN", &format!("unix:{}", socket(BOT_SOCKETS))),
-        // What its container has in all. Runtimes see the same in their cgroup.
-        EnvVar {
-            name: "BOT_MEMORY_LIMIT".to_owned(),
-            value: None,
-            value_from: Some(EnvVarSource {
-                resource_field_ref: Some(ResourceFieldSelector {
-                    resource: "limits.memory".to_owned(),
-                    ..ResourceFieldSelector::default()
-                }),
-                ..EnvVarSource::default()
-            }),
-        },
-    ]
 }
 
 /// Most memory that a bot's process has before it listens, in MiB.

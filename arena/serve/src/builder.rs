@@ -24,6 +24,7 @@ use arena_proto::arena::v1::{
 };
 use clap::Args;
 use parking_lot::Mutex;
+use referee::parts;
 use referee_cli::{End, HostArgs, sandbox::SandboxArgs, serve_until, stop};
 use referee_sandbox::Sandbox;
 use tokio::sync::oneshot;
@@ -35,8 +36,6 @@ use crate::contest::{build_here, toolchain};
 
 /// Longest time until the arena has what was built.
 const SENT_WITHIN: Duration = Duration::from_mins(1);
-/// Number of bytes of an archive in a message.
-const PART: usize = 256 * 1024;
 /// The most bytes that a contest lets anybody hand in.
 const MOST_BYTES: u64 = 8 << 20;
 
@@ -97,6 +96,8 @@ struct Builder {
     tell: Mutex<Option<oneshot::Sender<()>>>,
 }
 
+type Replies = Box<dyn Iterator<Item = Result<BuildBotReply, Status>> + Send>;
+
 /// Tells a build that nobody waits for it any more.
 struct EndsWhenDropped(Arc<AtomicBool>);
 
@@ -108,7 +109,7 @@ impl Drop for EndsWhenDropped {
 
 #[tonic::async_trait]
 impl BotBuilder for Builder {
-    type BuildBotStream = Iter<std::vec::IntoIter<Result<BuildBotReply, Status>>>;
+    type BuildBotStream = Iter<Replies>;
 
     async fn build_bot(
         &self,
@@ -129,22 +130,28 @@ impl BotBuilder for Builder {
             .set_service_status("", ServingStatus::NotServing)
             .await;
         let _ = tell.send(());
-        let replies = match built {
-            Ok(Ok(built)) => replies(built),
-            Ok(Err(BuildFailure::Theirs { fault, log })) => vec![Message::Fault(BuildFault {
-                verdict: fault.verdict,
-                words: fault.words,
-                log,
-            })],
+        let (first, archive) = match built {
+            Ok(Ok(BuiltEntry {
+                spec, log, packed, ..
+            })) => (Message::Bot(BuiltBot { spec, log }), packed),
+            Ok(Err(BuildFailure::Theirs { fault, log })) => {
+                let fault = BuildFault {
+                    verdict: fault.verdict,
+                    words: fault.words,
+                    log,
+                };
+                (Message::Fault(fault), Vec::new())
+            }
             Ok(Err(BuildFailure::Ours(why))) => return Err(Status::internal(why)),
             Err(panicked) => return Err(Status::internal(panicked.to_string())),
         };
-        let replies = replies.into_iter().map(|message| {
+        let messages = std::iter::once(first).chain(parts(archive.into()).map(Message::Part));
+        let replies = messages.map(|message| {
             Ok(BuildBotReply {
                 message: Some(message),
             })
         });
-        let replies: Vec<_> = replies.collect();
+        let replies: Replies = Box::new(replies);
         Ok(Response::new(tokio_stream::iter(replies)))
     }
 }
@@ -174,15 +181,4 @@ async fn job(mut requests: Streaming<BuildBotRequest>) -> Result<BuildJob, Statu
         game: sources.game,
         upload: sources.most_bytes,
     })
-}
-
-/// A bot as the arena is told of it.
-fn replies(built: BuiltEntry) -> Vec<Message> {
-    let bot = Message::Bot(BuiltBot {
-        spec: built.spec,
-        log: built.log,
-    });
-    let parts = built.packed.chunks(PART);
-    let parts = parts.map(|part| Message::Part(part.to_vec().into()));
-    std::iter::once(bot).chain(parts).collect()
 }

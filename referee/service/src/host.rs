@@ -17,8 +17,6 @@ use crate::{
     probe::{Probe, in_words},
 };
 
-/// Number of bytes of an archive in a message.
-const PART: usize = 256 * 1024;
 /// Longest time for the connection to a host and for what it has to do with an archive.
 const TAKEN_WITHIN: Duration = Duration::from_secs(120);
 
@@ -94,13 +92,18 @@ impl BotDial {
 /// A bot as a host is told of it.
 fn messages(bot: HostedBot) -> impl Iterator<Item = TakeBotRequest> + Send + 'static {
     let HostedBot { spec, archive } = bot;
-    let parts = (0..archive.len()).step_by(PART).map(move |at| {
-        let end = archive.len().min(at + PART);
-        Message::Part(archive.slice(at..end))
-    });
     std::iter::once(Message::Spec(spec))
-        .chain(parts)
+        .chain(parts(archive).map(Message::Part))
         .map(|message| TakeBotRequest {
             message: Some(message),
         })
+}
+
+/// The parts in which a file goes over the network, each small enough for a message.
+pub fn parts(file: Bytes) -> impl Iterator<Item = Bytes> + Send + 'static {
+    const PART: usize = 256 * 1024;
+    (0..file.len()).step_by(PART).map(move |at| {
+        let end = file.len().min(at + PART);
+        file.slice(at..end)
+    })
 }

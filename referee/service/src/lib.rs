@@ -34,7 +34,7 @@ pub use connection::ConnectError;
 pub use cores::{BotCores, Cores, core_count, referee_threads};
 pub use dial::BotDial;
 pub use excuses::Excuses;
-pub use host::{HandOverError, HostedBot};
+pub use host::{HandOverError, HostedBot, parts};
 pub use play::{CLOSE_GRACE, GameError, Live, SeatedGame};
 pub use pool::{CutOff, Pool};
 pub use presence::BotPresence;

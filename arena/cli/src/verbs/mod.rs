@@ -46,6 +46,10 @@ use referee_games::{GAMES, game_name};
 
 use crate::{End, beside, report, usage};
 
+/// Standard input or output, as it is named on the command line, and standard input to people.
+const STREAM: &str = "-";
+const STREAM_NAME: &str = "standard input";
+
 /// Runs bots against each other and shows how it went.
 #[derive(Parser)]
 #[command(

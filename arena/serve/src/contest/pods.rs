@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use arena_build::FaultKind;
 use arena_contest::{BuildFailure, BuildJob, BuiltEntry, CheckJob, EntryFinding, Fault};
-use arena_kubernetes::{ArenaPod, Settings, builder_pod, gate_address, names};
+use arena_kubernetes::{ArenaPod, Settings, builder_pod, gate_address, list_all, names};
 use arena_proto::arena::v1::{
     BotSources, BuildBotReply, BuildBotRequest, BuiltBot, bot_builder_client::BotBuilderClient,
     build_bot_reply, build_bot_request,
@@ -18,10 +18,10 @@ use arena_terminal::beside::{PodArgs, ServeArgs};
 use k8s_openapi::api::core::v1::{ContainerState, Pod};
 use kube::{
     Api, Client,
-    api::{DeleteParams, ListParams, PostParams},
+    api::{DeleteParams, PostParams},
 };
 use parking_lot::Mutex;
-use referee::{Address, BotDial, BotPresence, HostedBot, Probe};
+use referee::{Address, BotDial, BotPresence, HostedBot, Probe, parts};
 use referee_bots::{
     BotAddress, LaunchOptions, PackedSpec,
     archive::{MOST_PACKED_BYTES, hash_archive},
@@ -48,8 +48,6 @@ const KNOWN_WITHIN: Duration = Duration::from_secs(15);
 const HOSTS_WITHIN: Duration = Duration::from_secs(20);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_secs(1);
-/// Number of bytes of a file in a message.
-const PART: usize = 256 * 1024;
 /// Most bytes of a log that are kept, and most characters of a fault's words.
 const LONGEST_LOG: usize = 64 << 10;
 const LONGEST_WORDS: usize = 1000;
@@ -418,25 +416,23 @@ fn waits_for(pod: &Pod) -> Option<String> {
 }
 
 /// An entry as a builder is told of it.
-fn requests(job: &BuildJob) -> Vec<BuildBotRequest> {
-    let sources = build_bot_request::Message::Sources(BotSources {
+fn requests(job: &BuildJob) -> impl Iterator<Item = BuildBotRequest> + Send + 'static {
+    let sources = BotSources {
         file: job.file.clone(),
         game: job.game.clone(),
         most_bytes: job.upload,
-    });
-    let parts = job.bytes.chunks(PART);
-    let parts = parts.map(|part| build_bot_request::Message::Part(part.to_vec().into()));
-    let messages = std::iter::once(sources).chain(parts);
-    let requests = messages.map(|message| BuildBotRequest {
-        message: Some(message),
-    });
-    requests.collect()
+    };
+    std::iter::once(build_bot_request::Message::Sources(sources))
+        .chain(parts(job.bytes.clone().into()).map(build_bot_request::Message::Part))
+        .map(|message| BuildBotRequest {
+            message: Some(message),
+        })
 }
 
 /// Removes the pods that this arena had before it was started again in its pod.
 async fn remove_old(pods: Api<Pod>, selector: String, uid: String) {
-    let found = match pods.list(&ListParams::default().labels(&selector)).await {
-        Ok(found) => found.items,
+    let found = match list_all(&pods, &selector).await {
+        Ok(found) => found,
         Err(error) => {
             tracing::warn!(%error, "could not list the pods of entries");
             return;

@@ -27,7 +27,7 @@ use referee_core::printable;
 use referee_net::Token;
 
 use self::{challenge::Challenge, entry::OfEntry, submit::Submit};
-use super::archives::who;
+use super::{STREAM, STREAM_NAME, archives::who};
 use crate::{
     End,
     report::{self, plural},
@@ -292,10 +292,6 @@ impl Opened {
         Ok(End::Done)
     }
 }
-
-/// Standard input or output, as it is named on the command line, and to people.
-const STREAM: &str = "-";
-const STREAM_NAME: &str = "standard input";
 
 fn is_stream(path: &Path) -> bool {
     path.as_os_str() == STREAM

@@ -24,11 +24,8 @@ use crate::{
     play::typed_root,
     report::{self, plural},
     usage,
+    verbs::{STREAM, STREAM_NAME},
 };
-
-/// Standard input, as it is named on the command line and to people.
-const STREAM: &str = "-";
-const STREAM_NAME: &str = "standard input";
 
 /// Longest time that an arena which plays a tournament takes to stop, and the pause between two
 /// looks.
