@@ -89,9 +89,6 @@ impl HostArgs {
                     bot = wait(&self.listen, schemes, cache.clone()) => Some(bot?),
                     () = stop.cutting_off() => None,
                 };
-                if let Address::Unix(path) = &self.listen {
-                    remove_socket(path).with_context(|| path.display().to_string())?;
-                }
                 match waited {
                     Some(bot) => bot,
                     None => return Ok(End::Done),
@@ -164,6 +161,7 @@ async fn serve(
         Address::Unix(path) => {
             remove_socket(path).with_context(failed)?;
             let listener = UnixListener::bind(path).with_context(failed)?;
+            let _removed = OwnSocket(path);
             say(&format!("waiting for {what} on {listen}"))?;
             let incoming = UnixListenerStream::new(listener);
             router.serve_with_incoming_shutdown(incoming, ended).await?;
@@ -181,6 +179,17 @@ async fn serve(
         }
     }
     Ok(())
+}
+
+/// Our socket, which is removed when this is dropped: also when nobody waits any more.
+struct OwnSocket<'a>(&'a Path);
+
+impl Drop for OwnSocket<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = remove_socket(self.0) {
+            tracing::warn!(socket = %self.0.display(), %error, "could not be removed");
+        }
+    }
 }
 
 /// Removes our socket, or one that a process has left which was killed.
