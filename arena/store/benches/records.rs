@@ -9,7 +9,7 @@ use std::{
 };
 
 use arena_proto::arena::v1::{AnswerEnvelope, Ready};
-use arena_store::{pack, unpack};
+use arena_store::{pack_for_store, unpack};
 use prost::Message as _;
 use referee_core::{GameKind, Limits, PerSeat, Record, Root};
 use referee_games::{Fixture, GAMES, Next, Question, SeatReply, Sitting};
@@ -33,13 +33,13 @@ fn main() {
     for kind in &GAMES {
         let records: Vec<_> = (0..RECORDS).map(|number| random(*kind, number)).collect();
         let texts: Vec<_> = records.iter().map(Record::to_json_lines).collect();
-        let packed: Vec<_> = texts.iter().map(|text| pack(text)).collect();
+        let packed: Vec<_> = texts.iter().map(|text| pack_for_store(text)).collect();
         let mean = |total: usize| total / records.len();
         let [seal, play, file, packing, unpacking, parsing] = [
             fastest(&records, |record| drop(black_box(record.sealed()))),
             fastest(&records, |record| drop(black_box(record.play_hash()))),
             fastest(&texts, |text| _ = black_box(Sha256::digest(text))),
-            fastest(&texts, |text| drop(black_box(pack(text)))),
+            fastest(&texts, |text| drop(black_box(pack_for_store(text)))),
             fastest(&packed, |packed| drop(black_box(unpack(packed)))),
             fastest(&texts, |text| drop(black_box(Record::parse(text)))),
         ];

@@ -14,7 +14,7 @@ use std::{
 use arena_ladder::{Entrant, MatchId};
 use arena_store::{
     ChunkKey, Commit, CommitPacing, Counter, FinishedGame, GameEnding, GameRow, NewEntrant,
-    NewTournament, Reported, ResultWriter, Store, TournamentId, pack,
+    NewTournament, Reported, ResultWriter, Store, TournamentId, pack_for_store,
 };
 use parking_lot::Mutex;
 use referee_core::Root;
@@ -34,7 +34,7 @@ async fn main() {
     let rounds = 10;
     let packed: usize = (0..rounds)
         .flat_map(|_| texts.iter())
-        .map(|text| pack(text).len())
+        .map(|text| pack_for_store(text).len())
         .sum();
     let each = micros(cpu() - begin) / (rounds * texts.len()) as f64;
     println!(
@@ -214,7 +214,7 @@ fn game(number: u64, text: &str) -> FinishedGame {
             seating: None,
         },
         attempt: 1,
-        record: pack(text),
+        record: pack_for_store(text),
         withhold: false,
         logs: Vec::new(),
     }

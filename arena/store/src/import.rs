@@ -196,7 +196,7 @@ fn finished(mut game: ExportedGame) -> FinishedGame {
             seating: None,
         },
         attempt: 0,
-        record: pack::pack(&game.record),
+        record: pack::pack_for_store(&game.record),
         // An export has nothing that is to be withheld.
         withhold: false,
         row: game.row,

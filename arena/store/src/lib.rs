@@ -41,7 +41,7 @@ pub use error::{Cure, StoreError};
 pub use game::{FinishedGame, GameRow, Reported, StoredReport, counted_scores};
 pub use lease::{ChunkKey, Lease, LeaseHolder};
 use referee_core::pack;
-pub use referee_core::pack::{RecordUnpackError, pack, unpack};
+pub use referee_core::pack::{RecordUnpackError, pack_for_store, unpack};
 pub use result_writer::{Commit, CommitPacing, ResultWriter};
 pub use results::{DistinctGames, FirstFoul, GameFilter, ScoredGroup};
 pub use server::StoreTlsFiles;

@@ -11,7 +11,7 @@ use std::{
 use arena_contest::EntryExplanation;
 use arena_events::replay::{BetterMove, ExpectedScore, ExplainedEvent, ExplanationEvent};
 use arena_ladder::{Entrant, MatchId};
-use arena_store::{ChunkKey, FinishedGame, GameRow, NewEntrant, Store, pack};
+use arena_store::{ChunkKey, FinishedGame, GameRow, NewEntrant, Store, pack_for_store};
 use arena_tournament::Definition;
 use axum::{
     Router,
@@ -1012,7 +1012,7 @@ pub(crate) fn stored(seating: u32, record: &Record) -> FinishedGame {
             seating: None,
         },
         attempt: 0,
-        record: pack(&record.to_json_lines()),
+        record: pack_for_store(&record.to_json_lines()),
         withhold: false,
         logs: [0, 1].map(|seat| format!("SAID-{seating}-{seat}\n")).into(),
     }

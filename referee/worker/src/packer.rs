@@ -81,5 +81,8 @@ fn work(mut jobs: mpsc::UnboundedReceiver<PackJob>) {
 
 fn packed(record: &Record) -> PackedResult {
     let (text, play_hash) = record.sealed();
-    (Summary::of(record, play_hash), Some(pack::pack(&text)))
+    (
+        Summary::of(record, play_hash),
+        Some(pack::pack_for_store(&text)),
+    )
 }

@@ -65,24 +65,25 @@ impl RecordFolder {
     /// The file can't be written.
     pub async fn write(&self, record: Record) -> io::Result<PathBuf> {
         let file = self.file(&record.header.game_id);
-        written(file, move || pack::pack(&record.to_json_lines())).await
+        written(file, move || Ok(pack::pack(&record.to_json_lines()))).await
     }
 
     /// Writes a record that is packed, likewise.
     ///
     /// # Errors
     ///
-    /// The file can't be written.
+    /// The file can't be written, or these bytes can't be unpacked.
     pub async fn write_packed(&self, game_id: &str, packed: Vec<u8>) -> io::Result<PathBuf> {
-        written(self.file(game_id), || packed).await
+        let for_file = || pack::packed_for_file(packed).map_err(io::Error::other);
+        written(self.file(game_id), for_file).await
     }
 }
 
 async fn written(
     file: PathBuf,
-    content: impl FnOnce() -> Vec<u8> + Send + 'static,
+    content: impl FnOnce() -> io::Result<Vec<u8>> + Send + 'static,
 ) -> io::Result<PathBuf> {
-    let write = move || write_whole(&file, &content()).map(|()| file);
+    let write = move || write_whole(&file, &content()?).map(|()| file);
     let written = tokio::task::spawn_blocking(write).await;
     written.map_err(io::Error::other)?
 }

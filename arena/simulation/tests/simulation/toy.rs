@@ -25,7 +25,7 @@ use arena_simulation::{
 };
 use arena_store::{
     ChunkKey, CommitPacing, FinishedGame, GameFilter, GameRow, NewEntrant, NewTournament, Store,
-    TournamentId, pack,
+    TournamentId, pack_for_store,
 };
 use arena_tournament::{Results as _, StoredResults};
 use futures_util::{Stream, StreamExt as _, stream::BoxStream};
@@ -323,7 +323,7 @@ fn game(number: u64, clock: &HostClock) -> FinishedGame {
             seating: Some(seating),
         },
         attempt: 0,
-        record: pack(&format!("the record of {number}\n")),
+        record: pack_for_store(&format!("the record of {number}\n")),
         withhold: false,
         logs: Vec::new(),
     }

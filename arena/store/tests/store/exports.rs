@@ -2,7 +2,8 @@
 
 use arena_ladder::MatchId;
 use arena_store::{
-    Counter, FinishedGame, GameFilter, Store, StoreError, TournamentId, TournamentState, pack,
+    Counter, FinishedGame, GameFilter, Store, StoreError, TournamentId, TournamentState,
+    pack_for_store,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ fn odd_games() -> Vec<FinishedGame> {
     *said = "it said \"hello\"; it's ♣".to_owned();
     all[4].row.reason = "it's \"over\", said 'he' ♣".to_owned();
     all[5].row.course = u64::MAX;
-    all[6].record = pack("{\"a\":\"line\"}\nand \u{7f} another\n");
+    all[6].record = pack_for_store("{\"a\":\"line\"}\nand \u{7f} another\n");
     for game in &mut all[8..10] {
         game.row.lineup[1] = None;
         game.row.matchup = MatchId(7);

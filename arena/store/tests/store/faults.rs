@@ -14,7 +14,7 @@ use std::{
 
 use arena_store::{
     Cure, FaultMoment, Reported, StatementFault, Store, StoreError, TournamentId, TournamentState,
-    pack,
+    pack_for_store,
 };
 use parking_lot::Mutex;
 
@@ -238,7 +238,7 @@ async fn on_a_small_disk() {
         // transaction: SQLite ends that one itself.
         let mut large = games(100 + 10 * round..110 + 10 * round);
         for game in &mut large {
-            game.record = pack(&noise(512 * 1024));
+            game.record = pack_for_store(&noise(512 * 1024));
         }
         for games in [games(round..round + 1), large] {
             for _ in 0..3 {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use arena_ladder::{Entrant, MatchId};
 use arena_store::{
     ChunkKey, Counter, FinishedGame, GameEnding, GameRow, NewEntrant, NewTournament, Store,
-    Tournament, pack,
+    Tournament, pack_for_store,
 };
 use referee_core::{Foul, Root, Seat, SeatFoul};
 use serde_json::json;
@@ -180,7 +180,7 @@ pub(crate) fn game(group: u64, seating: u32) -> FinishedGame {
         },
         chunk: chunk(group, 1),
         attempt: 0,
-        record: pack(&format!("the record of {group}.{seating}\n")),
+        record: pack_for_store(&format!("the record of {group}.{seating}\n")),
         withhold: false,
         logs: Vec::new(),
     }
