@@ -198,13 +198,12 @@ impl GameRow {
         values.bind(self.course.cast_signed());
         values.bind(self.play_hash.as_str());
         values.bind(self.finished_unix_ms);
-        values.bind(json(&self.counters));
+        values.bind(counters::text(&self.counters));
         values.bind(self.worker.as_deref());
     }
 
     /// Reads a row with these columns.
     pub(crate) fn read(row: &AnyRow) -> Result<Self, StoreError> {
-        let counters: &str = row.try_get("counters")?;
         Ok(Self {
             group: number(row, "grp")?,
             seating: number(row, "seating")?,
@@ -221,8 +220,7 @@ impl GameRow {
             course: row.try_get::<i64, _>("course")?.cast_unsigned(),
             play_hash: row.try_get("play_hash")?,
             finished_unix_ms: row.try_get("finished_ms")?,
-            counters: serde_json::from_str(counters)
-                .map_err(|_| damaged("a list of counters", &counters))?,
+            counters: counters::read(row.try_get("counters")?)?,
             worker: row.try_get("worker")?,
         })
     }
@@ -234,6 +232,186 @@ pub(crate) fn fouls(row: &AnyRow) -> Result<Vec<SeatFoul>, StoreError> {
     fouls.map_or(Ok(Vec::new()), |fouls| {
         serde_json::from_str(fouls).map_err(|_| damaged("a list of fouls", &fouls))
     })
+}
+
+/// What a game adds to the counters, as its column has it: `ended:rules points:0=2,1=0;0 ask:99,102
+/// seat:0;- queue:3`. What counts for nobody in particular comes first, then, after a semicolon each,
+/// the number of an entrant, or `-` for nobody, and what counts for it. Neighbours of one kind share its name, and a number
+/// of 1 is left out. This is a third of the JSON that earlier versions wrote, which is read too, and
+/// written where the name of a worker has one of these signs.
+mod counters {
+    use std::fmt::Write as _;
+
+    use arena_ladder::Entrant;
+
+    use crate::{
+        Counter, StoreError,
+        sql::{damaged, json},
+    };
+
+    type Counted = (Option<Entrant>, Counter, i64);
+
+    pub(super) fn text(counters: &[Counted]) -> String {
+        let mut text = String::with_capacity(16 * counters.len());
+        let mut kind = String::new();
+        let mut name = String::new();
+        let mut of = None;
+        for (who, counter, count) in counters {
+            name.clear();
+            _ = write!(name, "{counter}");
+            if name.contains([' ', ',', ';', '=', '[']) || name.is_empty() {
+                return json(counters);
+            }
+            if *who != of {
+                text.push(';');
+                match who {
+                    Some(entrant) => _ = write!(text, "{entrant}"),
+                    None => text.push('-'),
+                }
+                of = *who;
+                kind.clear();
+            }
+            let value = match name.split_once(':') {
+                Some((same, value)) if !kind.is_empty() && same == kind => {
+                    text.push(',');
+                    value
+                }
+                _ => {
+                    if !text.is_empty() {
+                        text.push(' ');
+                    }
+                    name.split_once(':')
+                        .map_or("", |(new, _)| new)
+                        .clone_into(&mut kind);
+                    &name
+                }
+            };
+            text.push_str(value);
+            if *count != 1 {
+                _ = write!(text, "={count}");
+            }
+        }
+        text
+    }
+
+    pub(super) fn read(text: &str) -> Result<Vec<Counted>, StoreError> {
+        let read = match text.starts_with('[') {
+            true => serde_json::from_str(text).ok(),
+            false => read_short(text),
+        };
+        read.ok_or_else(|| damaged("a list of counters", &text))
+    }
+
+    fn read_short(text: &str) -> Option<Vec<Counted>> {
+        let mut counters = Vec::new();
+        for (at, of) in text.split(';').enumerate() {
+            let (who, of) = match at {
+                0 => (None, of),
+                _ => {
+                    let (who, of) = of.split_once(' ')?;
+                    match who {
+                        "-" => (None, of),
+                        entrant => (Some(Entrant::new(entrant.parse().ok()?)), of),
+                    }
+                }
+            };
+            for item in of.split(' ').filter(|item| !item.is_empty()) {
+                let mut values = item.split(',');
+                let first = values.next()?;
+                let kind = first.split_once(':').map(|(kind, _)| kind);
+                counters.push(counted(who, None, first)?);
+                for value in values {
+                    counters.push(counted(who, Some(kind?), value)?);
+                }
+            }
+        }
+        Some(counters)
+    }
+
+    fn counted(who: Option<Entrant>, kind: Option<&str>, item: &str) -> Option<Counted> {
+        let (name, count) = match item.split_once('=') {
+            Some((name, count)) => (name, count.parse().ok()?),
+            None => (item, 1),
+        };
+        let counter = match kind {
+            Some(kind) => format!("{kind}:{name}").parse(),
+            None => name.parse(),
+        };
+        Some((who, counter.ok()?, count))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use referee_core::Seat;
+
+        use super::*;
+        use crate::GameEnding;
+
+        fn some() -> Vec<Counted> {
+            let [a, b] = [Some(Entrant::new(0)), Some(Entrant::new(31))];
+            let seat = Seat::new;
+            vec![
+                (None, Counter::Ended(GameEnding::Rules), 1),
+                (None, Counter::HalfPoints(seat(0)), 2),
+                (None, Counter::HalfPoints(seat(1)), 0),
+                (a, Counter::Thinking(99), 1),
+                (a, Counter::Thinking(102), 17),
+                (a, Counter::Excused, 1),
+                (a, Counter::Excused, -3),
+                (b, Counter::Thinking(99), 1),
+                (b, Counter::Other("new".to_owned()), 5),
+                (b, Counter::Other("new:a:b".to_owned()), 1),
+                (b, Counter::Other("new:c".to_owned()), 1),
+                (b, Counter::WorkerGames("a-1".to_owned()), 1),
+                (None, Counter::QueueWait(3), 1),
+            ]
+        }
+
+        #[test]
+        fn what_a_game_counts_is_a_short_text() {
+            assert_eq!(
+                text(&some()),
+                "ended:rules points:0=2,1=0;0 ask:99,102=17 excused excused=-3\
+                 ;31 ask:99 new=5 new:a:b,c worker-games:a-1;- queue:3"
+            );
+            for few in [&some()[..], &some()[3..], &some()[5..7], &[]] {
+                assert_eq!(read(&text(few)).unwrap(), few);
+                assert_eq!(read(&json(few)).unwrap(), few);
+            }
+        }
+
+        #[test]
+        fn what_has_no_short_text_is_json() {
+            for name in ["a b", "a,b", "a;b", "a=b", "[a]", ""] {
+                for counter in [
+                    Counter::WorkerLate(name.to_owned()),
+                    Counter::Other(name.to_owned()),
+                ] {
+                    let counters = vec![(None, counter, 1)];
+                    assert_eq!(read(&text(&counters)).unwrap(), counters, "{name}");
+                }
+            }
+        }
+
+        #[test]
+        fn what_is_no_list_of_counters_is_refused() {
+            for wrong in [
+                "[",
+                ";",
+                ";0",
+                ";x ask:1",
+                "ask:x",
+                "ask:1=",
+                "ask:1=x",
+                "new,1",
+                "ask:1,x",
+                "ask:1,",
+                ";0;1 ask:1",
+            ] {
+                assert!(read(wrong).is_err(), "{wrong}");
+            }
+        }
+    }
 }
 
 /// 64 bits as 16 hexadecimal digits.

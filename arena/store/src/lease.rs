@@ -1,13 +1,19 @@
 //! Leases: which worker has which chunk, and until when.
 
+use std::{
+    collections::{BTreeMap, HashMap},
+    mem,
+};
+
 use arena_ladder::MatchId;
 use serde::{Deserialize, Serialize};
 use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
     Store, StoreError, TournamentId,
+    report::AT_ONCE,
     session::Transaction,
-    sql::{Statement, damaged, number, signed},
+    sql::{Statement, damaged, number},
 };
 
 /// A chunk of work: groups of one match, with all of their seatings or with one.
@@ -29,7 +35,7 @@ pub struct ChunkKey {
 pub struct Lease {
     /// The chunk.
     pub chunk: ChunkKey,
-    /// The number of the attempt, from 1.
+    /// The number of the attempt. A later attempt at the same chunk has a higher one.
     pub attempt: u32,
     /// The holder of the lease.
     #[serde(flatten)]
@@ -50,95 +56,6 @@ pub struct LeaseHolder {
 }
 
 impl Store {
-    /// Leases a chunk to a worker, even if another worker has it, and returns the
-    /// number of the attempt, from 1. From now on games of earlier attempts are
-    /// [`Stale`](crate::Reported::Stale), also after a restart.
-    ///
-    /// # Errors
-    ///
-    /// The database fails, or has no such tournament.
-    pub async fn lease(
-        &self,
-        id: TournamentId,
-        chunk: &ChunkKey,
-        holder: &LeaseHolder,
-    ) -> Result<u32, StoreError> {
-        let mut transaction = self.writing().await?;
-        // Waits until reports that are being written are stored.
-        self.lock_tournament(&mut transaction, id).await?;
-        let row = sqlx::query(
-            "INSERT INTO leases (tournament, matchup, first_group, group_count, seating,
-                 attempt, worker, until_ms, session)
-             VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8)
-             ON CONFLICT (tournament, first_group, seating, group_count, matchup)
-             DO UPDATE SET attempt = leases.attempt + 1, worker = excluded.worker,
-                 until_ms = excluded.until_ms, session = excluded.session
-             RETURNING attempt",
-        )
-        .bind(id.0)
-        .bind(i64::from(chunk.matchup.0))
-        .bind(signed(chunk.first_group)?)
-        .bind(signed(chunk.groups)?)
-        .bind(seating(chunk))
-        .bind(&holder.worker)
-        .bind(holder.until_unix_ms)
-        .bind(holder.session.map(hex::encode))
-        .fetch_one(&mut *transaction)
-        .await?;
-        let attempt = number(&row, "attempt")?;
-        transaction.commit().await?;
-        Ok(attempt)
-    }
-
-    /// Extends a lease. Returns false if the chunk has been leased again since, or
-    /// was released.
-    ///
-    /// # Errors
-    ///
-    /// The database fails.
-    pub async fn renew(
-        &self,
-        id: TournamentId,
-        chunk: &ChunkKey,
-        attempt: u32,
-        until_unix_ms: i64,
-    ) -> Result<bool, StoreError> {
-        self.change_lease(
-            "UPDATE leases SET until_ms = $7
-             WHERE tournament = $1 AND matchup = $2 AND first_group = $3 AND group_count = $4
-                 AND seating = $5 AND attempt = $6 AND worker IS NOT NULL",
-            id,
-            chunk,
-            attempt,
-            until_unix_ms,
-        )
-        .await
-    }
-
-    /// Ends the lease of a chunk that is done or given up. Returns false if the chunk
-    /// has been leased again since, or was released before.
-    ///
-    /// # Errors
-    ///
-    /// The database fails.
-    pub async fn release(
-        &self,
-        id: TournamentId,
-        chunk: &ChunkKey,
-        attempt: u32,
-    ) -> Result<bool, StoreError> {
-        self.change_lease(
-            "UPDATE leases SET worker = NULL, until_ms = $7
-             WHERE tournament = $1 AND matchup = $2 AND first_group = $3 AND group_count = $4
-                 AND seating = $5 AND attempt = $6 AND worker IS NOT NULL",
-            id,
-            chunk,
-            attempt,
-            0,
-        )
-        .await
-    }
-
     /// All leases that have not been released, in order of their groups.
     ///
     /// # Errors
@@ -167,29 +84,175 @@ impl Store {
             })
             .collect()
     }
+}
 
-    async fn change_lease(
-        &self,
-        update: &'static str,
-        id: TournamentId,
-        chunk: &ChunkKey,
-        attempt: u32,
-        until_unix_ms: i64,
-    ) -> Result<bool, StoreError> {
-        let mut transaction = self.writing().await?;
-        let changed = sqlx::query(update)
-            .bind(id.0)
-            .bind(i64::from(chunk.matchup.0))
-            .bind(signed(chunk.first_group)?)
-            .bind(signed(chunk.groups)?)
-            .bind(seating(chunk))
-            .bind(i64::from(attempt))
-            .bind(until_unix_ms)
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        Ok(changed.rows_affected() > 0)
+/// The leases of a tournament that is being written. Here they are given, kept and ended without a
+/// wait; the next commit stores what has changed, before the games that it stores. What a crash
+/// leaves unwritten is a lease that nobody knows of: its chunk is leased again, under a higher number.
+#[derive(Debug, Default)]
+pub(crate) struct LeaseBook {
+    held: HashMap<ChunkKey, HeldLease>,
+    /// The newest state of each lease that has changed since the last commit.
+    unwritten: BTreeMap<ChunkKey, WrittenLease>,
+    /// The number of the last attempt, and the largest that is reserved.
+    last: u32,
+    reserved: u32,
+}
+
+#[derive(Clone, Debug)]
+struct HeldLease {
+    attempt: u32,
+    holder: LeaseHolder,
+}
+
+/// A lease as its row has it.
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenLease {
+    attempt: u32,
+    /// None where it was released.
+    holder: Option<LeaseHolder>,
+}
+
+/// What a commit stores of leases.
+pub(crate) type ChangedLeases = BTreeMap<ChunkKey, WrittenLease>;
+
+/// So many numbers of attempts are reserved at once.
+pub(crate) const RESERVED_AT_ONCE: u32 = 10_000;
+
+impl LeaseBook {
+    pub(crate) fn of(leases: Vec<Lease>) -> Self {
+        let held = leases.into_iter().map(|lease| {
+            let Lease {
+                chunk,
+                attempt,
+                holder,
+            } = lease;
+            (chunk, HeldLease { attempt, holder })
+        });
+        Self {
+            held: held.collect(),
+            ..Self::default()
+        }
     }
+
+    /// From here on there are numbers up to this one, the last of those that were reserved.
+    pub(crate) fn reserve(&mut self, up_to: u32) {
+        self.last = self.last.max(up_to.saturating_sub(RESERVED_AT_ONCE));
+        self.reserved = self.reserved.max(up_to);
+    }
+
+    /// Leases a chunk, and says which attempt this is. None where more numbers are to be reserved
+    /// first.
+    pub(crate) fn lease(&mut self, chunk: ChunkKey, holder: &LeaseHolder) -> Option<u32> {
+        if self.last == self.reserved {
+            return None;
+        }
+        self.last += 1;
+        let held = HeldLease {
+            attempt: self.last,
+            holder: holder.clone(),
+        };
+        self.held.insert(chunk, held);
+        self.change(chunk);
+        Some(self.last)
+    }
+
+    pub(crate) fn renew(&mut self, chunk: ChunkKey, attempt: u32, until_unix_ms: i64) -> bool {
+        match self.held.get_mut(&chunk) {
+            Some(held) if held.attempt == attempt => held.holder.until_unix_ms = until_unix_ms,
+            _ => return false,
+        }
+        self.change(chunk);
+        true
+    }
+
+    pub(crate) fn release(&mut self, chunk: ChunkKey, attempt: u32) -> bool {
+        let is_held = |held: &HeldLease| held.attempt == attempt;
+        if !self.held.get(&chunk).is_some_and(is_held) {
+            return false;
+        }
+        self.held.remove(&chunk);
+        let released = WrittenLease {
+            attempt,
+            holder: None,
+        };
+        self.unwritten.insert(chunk, released);
+        true
+    }
+
+    fn change(&mut self, chunk: ChunkKey) {
+        if let Some(held) = self.held.get(&chunk) {
+            let changed = WrittenLease {
+                attempt: held.attempt,
+                holder: Some(held.holder.clone()),
+            };
+            self.unwritten.insert(chunk, changed);
+        }
+    }
+
+    /// What the next commit is to store.
+    pub(crate) fn take_changed(&mut self) -> ChangedLeases {
+        mem::take(&mut self.unwritten)
+    }
+
+    /// It was not stored: the next commit is to try again, unless it has changed since.
+    pub(crate) fn put_back(&mut self, changed: ChangedLeases) {
+        for (chunk, lease) in changed {
+            self.unwritten.entry(chunk).or_insert(lease);
+        }
+    }
+}
+
+/// Stores leases that have changed. From here on games of earlier attempts at their chunks are
+/// [`Stale`](crate::Reported::Stale).
+pub(crate) async fn write(
+    transaction: &mut Transaction,
+    id: TournamentId,
+    changed: &ChangedLeases,
+) -> Result<(), StoreError> {
+    let changed: Vec<_> = changed.iter().collect();
+    for changed in changed.chunks(AT_ONCE) {
+        let mut upsert = Statement::new(
+            "INSERT INTO leases (tournament, matchup, first_group, group_count, seating,
+                 attempt, worker, until_ms, session) VALUES ",
+        );
+        upsert.rows(changed, |row, (chunk, lease)| {
+            row.bind(id.0).bind(i64::from(chunk.matchup.0));
+            row.bind(chunk.first_group.cast_signed());
+            row.bind(chunk.groups.cast_signed());
+            row.bind(seating(chunk)).bind(i64::from(lease.attempt));
+            let holder = lease.holder.as_ref();
+            row.bind(holder.map(|holder| holder.worker.as_str()));
+            row.bind(holder.map_or(0, |holder| holder.until_unix_ms));
+            row.bind(holder.and_then(|holder| holder.session).map(hex::encode));
+        });
+        upsert.text(
+            " ON CONFLICT (tournament, first_group, seating, group_count, matchup)
+              DO UPDATE SET attempt = excluded.attempt, worker = excluded.worker,
+                  until_ms = excluded.until_ms, session = excluded.session
+              WHERE excluded.attempt >= leases.attempt",
+        );
+        upsert
+            .query(transaction)?
+            .execute(&mut **transaction)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Reserves numbers of attempts, and says which is the last of them.
+pub(crate) async fn reserve(
+    transaction: &mut Transaction,
+    id: TournamentId,
+) -> Result<u32, StoreError> {
+    let row = sqlx::query(
+        "UPDATE tournaments SET attempts = attempts + $1 WHERE id = $2 RETURNING attempts",
+    )
+    .bind(i64::from(RESERVED_AT_ONCE))
+    .bind(id.0)
+    .fetch_one(&mut **transaction)
+    .await?;
+    number(&row, "attempts")
 }
 
 /// The newest attempt at each of these chunks, for those that were ever leased.

@@ -1,25 +1,26 @@
 //! Storing reported games: everything that a game changes, in one transaction.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     sync::Arc,
 };
 
 use arena_ladder::{GroupScore, Lineup, MatchId};
 use referee_core::SeatFoul;
-use sqlx::{Row as _, any::AnyRow};
+use sqlx::Row as _;
 
 use crate::{
     ChunkKey, Counter, ENTRY_BOT, FinishedGame, GameRow, Reported, ScoredGroup, Store, StoreError,
     StoredReport, TournamentId,
     game::{TOLD, fouls},
-    lease, pack,
+    lease::{self, ChangedLeases},
+    pack,
     session::Transaction,
-    sql::{Statement, json, lineup, lineup_text, list, number, unlist},
+    sql::{self, Statement, json, lineup, lineup_text, list, number, unlist},
 };
 
 /// Number of games that are written by one statement: SQLite allows 32,766 values in it.
-const AT_ONCE: usize = 500;
+pub(crate) const AT_ONCE: usize = 500;
 
 type GroupAndSeating = (u64, u32);
 
@@ -40,19 +41,21 @@ impl Store {
         id: TournamentId,
         games: Vec<FinishedGame>,
     ) -> Result<Vec<Reported>, StoreError> {
-        let stored = self.report_all(id, &games).await?;
+        let stored = self.report_all(id, &games, &ChangedLeases::new()).await?;
         Ok(stored.into_iter().map(|stored| stored.reported).collect())
     }
 
     /// As [`report`](Self::report), but the caller keeps the games and can retry, and gets the
-    /// scores of groups that are complete.
+    /// scores of groups that are complete. What has changed of leases is stored before the games.
     pub(crate) async fn report_all(
         &self,
         id: TournamentId,
         games: &[FinishedGame],
+        leases: &ChangedLeases,
     ) -> Result<Vec<StoredReport>, StoreError> {
         let mut tx = self.writing().await?;
         let (state, entrants) = self.lock_tournament(&mut tx, id).await?;
+        lease::write(&mut tx, id, leases).await?;
         for game in games {
             game.row.check(entrants)?;
         }
@@ -84,14 +87,20 @@ pub(crate) async fn write(
     for game in games.iter().filter(|game| !is_stale(&stale, game)) {
         candidates.entry(key(game)).or_insert(game);
     }
-    let taken = insert_games(tx, id, &candidates).await?;
-    let mut complete = BTreeMap::new();
+    let groups = candidates.keys().map(|(group, _)| *group).collect();
+    let mut groups = stored_groups(tx, id, &groups).await?;
+    let is_new = |(group, seating): &GroupAndSeating| {
+        let stored = groups.get(group);
+        !stored.is_some_and(|stored| stored.places.contains_key(seating))
+    };
     let accepted: Vec<&FinishedGame> = candidates
         .into_iter()
-        .filter(|(key, _)| taken.contains(key))
+        .filter(|(key, _)| is_new(key))
         .map(|(_, game)| game)
         .collect();
+    let mut complete = BTreeMap::new();
     if !accepted.is_empty() {
+        insert_games(tx, id, &accepted).await?;
         insert_records(tx, id, &accepted).await?;
         insert_logs(tx, id, &accepted).await?;
         let (withheld, told): (Vec<&FinishedGame>, Vec<&FinishedGame>) =
@@ -99,14 +108,21 @@ pub(crate) async fn write(
         withhold(tx, id, &withheld).await?;
         let told: Vec<&GameRow> = told.iter().map(|game| &game.row).collect();
         count(tx, id, &told).await?;
-        complete = complete_groups(tx, id, &accepted).await?;
+        for game in &accepted {
+            let row = &game.row;
+            let group = groups.entry(row.group);
+            group.or_insert_with(|| StoredGroup::of(row)).add(row)?;
+        }
+        let touched: BTreeSet<u64> = accepted.iter().map(|game| game.row.group).collect();
+        groups.retain(|number, _| touched.contains(number));
+        complete = complete_groups(tx, id, groups).await?;
         if !withheld.is_empty() && !complete.is_empty() {
             let numbers: Vec<u64> = complete.keys().copied().collect();
             release(tx, id, Some(&numbers)).await?;
         }
     }
     // Of reports of the same game only the first one is accepted.
-    let mut left = taken;
+    let mut left: BTreeSet<GroupAndSeating> = accepted.into_iter().map(key).collect();
     Ok(games
         .iter()
         .map(|game| {
@@ -149,26 +165,19 @@ async fn stale(
     Ok(lease::newest(tx, id, chunks).await?.into_iter().collect())
 }
 
-/// Inserts games, and returns the keys of those that were not stored before.
 async fn insert_games(
     tx: &mut Transaction,
     id: TournamentId,
-    games: &BTreeMap<GroupAndSeating, &FinishedGame>,
-) -> Result<BTreeSet<GroupAndSeating>, StoreError> {
-    if games.is_empty() {
-        return Ok(BTreeSet::new());
-    }
+    games: &[&FinishedGame],
+) -> Result<(), StoreError> {
     let mut insert = Statement::new("INSERT INTO games (tournament, ");
     insert.text(GameRow::COLUMNS).text(") VALUES ");
-    insert.rows(games.values(), |values, game| {
+    insert.rows(games, |values, game| {
         values.bind(id.0);
         game.row.write(values);
     });
-    insert.text(" ON CONFLICT (tournament, grp, seating) DO NOTHING RETURNING grp, seating");
-    let rows = insert.query(tx)?.fetch_all(&mut **tx).await?;
-    rows.iter()
-        .map(|row| Ok((number(row, "grp")?, number(row, "seating")?)))
-        .collect()
+    insert.query(tx)?.execute(&mut **tx).await?;
+    Ok(())
 }
 
 async fn insert_records(
@@ -361,84 +370,120 @@ async fn keep_first_fouls(
     Ok(())
 }
 
-/// The stored games of a group, added up.
+/// The games of a group that are there, added up.
 struct StoredGroup {
     matchup: MatchId,
     lineup: Lineup,
     games_in_group: u32,
     score: GroupScore,
-    /// For each game the places, in order of the lineup.
-    places: Vec<String>,
+    /// For each game, by seating, the places in order of the lineup.
+    places: BTreeMap<u32, String>,
 }
 
 impl StoredGroup {
-    fn add(&mut self, row: &AnyRow) -> Result<(), StoreError> {
-        let order: Vec<usize> = unlist(row.try_get("seats")?)?;
-        let places: Vec<u8> = unlist(row.try_get("places")?)?;
-        let scores: Vec<i32> = unlist(row.try_get("scores")?)?;
-        let fouls = fouls(row)?;
-        let mut by_lineup = vec![0; places.len()];
-        for (&who, &place) in order.iter().zip(&places) {
-            by_lineup[who] = place;
-        }
-        self.places.push(list(by_lineup));
-        (self.score).add_game(&self.lineup, &order, &places, &scores, &fouls);
-        Ok(())
-    }
-}
-
-/// Reads the stored games of the groups of these games. Those of one group may come from
-/// two workers at the same moment; the one that writes second, which the lock on the
-/// tournament decides, sees both.
-async fn stored_groups(
-    tx: &mut Transaction,
-    id: TournamentId,
-    games: &[&FinishedGame],
-) -> Result<BTreeMap<u64, StoredGroup>, StoreError> {
-    let touched: BTreeSet<u64> = games.iter().map(|game| game.row.group).collect();
-    let mut select = Statement::new(
-        "SELECT grp, matchup, lineup, games_in_group, seats, places, scores, fouls
-         FROM games WHERE tournament = ",
-    );
-    select.bind(id.0).text(" AND grp IN (VALUES ");
-    select.rows(touched, |row, group| {
-        row.bind(group.cast_signed());
-    });
-    select.text(") ORDER BY grp, seating");
-    let mut groups: BTreeMap<u64, StoredGroup> = BTreeMap::new();
-    for row in select.query(tx)?.fetch_all(&mut **tx).await? {
-        let group: u64 = number(&row, "grp")?;
-        let matchup = MatchId(number(&row, "matchup")?);
-        let games_in_group: u32 = number(&row, "games_in_group")?;
-        let lineup = lineup(row.try_get("lineup")?)?;
-        let stored = groups.entry(group).or_insert_with(|| StoredGroup {
+    fn new(number: u64, matchup: MatchId, games_in_group: u32, lineup: Lineup) -> Self {
+        Self {
             matchup,
-            lineup: lineup.clone(),
             games_in_group,
-            score: GroupScore::new(group, lineup.len()),
-            places: Vec::new(),
-        });
-        let same = (stored.matchup, stored.games_in_group) == (matchup, games_in_group);
-        if !same || stored.lineup != lineup {
+            score: GroupScore::new(number, lineup.len()),
+            lineup,
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// The group of a game, without a game.
+    fn of(game: &GameRow) -> Self {
+        let lineup = game.lineup.clone();
+        Self::new(game.group, game.matchup, game.games_in_group, lineup)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.places.len() == self.games_in_group as usize
+    }
+
+    /// Adds a game that was just stored.
+    fn add(&mut self, game: &GameRow) -> Result<(), StoreError> {
+        let same = (self.matchup, self.games_in_group) == (game.matchup, game.games_in_group);
+        if !same || self.lineup != game.lineup {
             return Err(StoreError::BadGame {
-                group,
-                seating: 0,
+                group: game.group,
+                seating: game.seating,
                 why: "the games of its group disagree about match, lineup or number".to_owned(),
             });
         }
-        stored.add(&row)?;
+        self.add_result(
+            game.seating,
+            &game.order,
+            &game.places,
+            &game.scores,
+            &game.fouls,
+        );
+        Ok(())
     }
-    Ok(groups)
+
+    fn add_result(
+        &mut self,
+        seating: u32,
+        order: &[usize],
+        places: &[u8],
+        scores: &[i32],
+        fouls: &[SeatFoul],
+    ) {
+        let mut by_lineup = vec![0; places.len()];
+        for (&who, &place) in order.iter().zip(places) {
+            by_lineup[who] = place;
+        }
+        self.places.insert(seating, list(by_lineup));
+        self.score
+            .add_game(&self.lineup, order, places, scores, fouls);
+    }
 }
 
-/// Writes the scores of groups that are complete now, and gives them, by number.
+/// Reads what is stored of these groups. Games of one group may come from two workers at the
+/// same moment; the one that writes second, which the lock on the tournament decides, sees both.
+async fn stored_groups(
+    tx: &mut Transaction,
+    id: TournamentId,
+    groups: &BTreeSet<u64>,
+) -> Result<BTreeMap<u64, StoredGroup>, StoreError> {
+    let mut stored: BTreeMap<u64, StoredGroup> = BTreeMap::new();
+    if groups.is_empty() {
+        return Ok(stored);
+    }
+    let mut select = Statement::new(
+        "SELECT grp, seating, matchup, lineup, games_in_group, seats, places, scores, fouls
+         FROM games WHERE tournament = ",
+    );
+    select.bind(id.0).text(" AND grp IN (VALUES ");
+    select.rows(groups, |row, group| {
+        row.bind(group.cast_signed());
+    });
+    select.text(")");
+    for row in select.query(tx)?.fetch_all(&mut **tx).await? {
+        let number: u64 = number(&row, "grp")?;
+        if let Entry::Vacant(new) = stored.entry(number) {
+            let matchup = MatchId(sql::number(&row, "matchup")?);
+            let games_in_group = sql::number(&row, "games_in_group")?;
+            let lineup = lineup(row.try_get("lineup")?)?;
+            new.insert(StoredGroup::new(number, matchup, games_in_group, lineup));
+        }
+        let order: Vec<usize> = unlist(row.try_get("seats")?)?;
+        let places: Vec<u8> = unlist(row.try_get("places")?)?;
+        let scores: Vec<i32> = unlist(row.try_get("scores")?)?;
+        let group = stored.get_mut(&number).expect("it was just put there");
+        let seating = sql::number(&row, "seating")?;
+        group.add_result(seating, &order, &places, &scores, &fouls(&row)?);
+    }
+    Ok(stored)
+}
+
+/// Writes the scores of those groups that are complete now, and gives them, by number.
 async fn complete_groups(
     tx: &mut Transaction,
     id: TournamentId,
-    games: &[&FinishedGame],
+    mut groups: BTreeMap<u64, StoredGroup>,
 ) -> Result<BTreeMap<u64, Arc<ScoredGroup>>, StoreError> {
-    let mut groups = stored_groups(tx, id, games).await?;
-    groups.retain(|_, group| group.places.len() == group.games_in_group as usize);
+    groups.retain(|_, group| group.is_complete());
     if groups.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -462,7 +507,8 @@ async fn complete_groups(
         row.bind(list(margins));
         row.bind(list(faults.iter().map(|faults| faults.starts)));
         row.bind(list(faults.iter().map(|faults| faults.fouls)));
-        row.bind(group.places.join(";"));
+        let places: Vec<&str> = group.places.values().map(String::as_str).collect();
+        row.bind(places.join(";"));
     });
     insert.query(tx)?.execute(&mut **tx).await?;
     let complete = groups.into_iter().map(|(number, group)| {

@@ -1,13 +1,18 @@
-//! Group commit: games that are reported at about the same time share a transaction.
+//! Group commit: games that are reported at about the same time share a transaction, and what
+//! has changed of leases goes with them.
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{Notify, mpsc, oneshot},
     time::Instant,
 };
 
-use crate::{FinishedGame, Store, StoreError, StoredReport, TournamentId};
+use crate::{
+    ChunkKey, FinishedGame, LeaseHolder, Store, StoreError, StoredReport, TournamentId,
+    lease::{self, ChangedLeases, LeaseBook},
+};
 
 /// After how long a transaction is tried again first, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -37,7 +42,7 @@ impl Default for CommitPacing {
     }
 }
 
-/// A transaction of a [`ResultWriter`], for the metrics.
+/// A transaction of a [`ResultWriter`] that stores games, for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// Number of games in it.
@@ -55,8 +60,17 @@ pub struct Commit {
 #[derive(Clone)]
 pub struct ResultWriter {
     queue: mpsc::Sender<Message>,
+    store: Store,
     id: TournamentId,
     entrants: usize,
+    leases: Arc<Leases>,
+}
+
+/// The leases, which the writer stores.
+struct Leases {
+    book: Mutex<LeaseBook>,
+    /// Tells the writer of a change.
+    changed: Notify,
 }
 
 type WriteReply = oneshot::Sender<Result<StoredReport, StoreError>>;
@@ -87,22 +101,75 @@ impl ResultWriter {
         pacing: CommitPacing,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
     ) -> Result<Self, StoreError> {
-        let mut transaction = store.snapshot().await?;
+        let mut transaction = store.writing().await?;
         let tournament = Store::tournament_in(&mut transaction, id).await?;
-        drop(transaction);
+        let up_to = lease::reserve(&mut transaction, id).await?;
+        transaction.commit().await?;
+        let mut book = LeaseBook::of(store.leases(id).await?);
+        book.reserve(up_to);
+        let leases = Arc::new(Leases {
+            book: Mutex::new(book),
+            changed: Notify::new(),
+        });
         let (queue, messages) = mpsc::channel(1024);
         let writer = WriterTask {
             store: store.clone(),
             id,
             pacing,
+            leases: leases.clone(),
             seen: Arc::new(seen),
         };
         tokio::spawn(writer.run(messages));
         Ok(Self {
             queue,
+            store: store.clone(),
             id,
             entrants: tournament.entrants.len(),
+            leases,
         })
+    }
+
+    /// Leases a chunk to a worker, even if another worker has it, and returns the number of
+    /// the attempt. From now on games of earlier attempts are
+    /// [`Stale`](crate::Reported::Stale), also after a restart.
+    ///
+    /// It waits for no commit but once in many thousand leases, when numbers are reserved. The
+    /// lease is stored by the next commit. If the process is killed before that, nobody has the
+    /// chunk after a restart, and whoever gets it then has a later attempt.
+    ///
+    /// # Errors
+    ///
+    /// The database fails, where numbers are reserved.
+    pub async fn lease(&self, chunk: ChunkKey, holder: &LeaseHolder) -> Result<u32, StoreError> {
+        loop {
+            let leased = self.leases.book.lock().lease(chunk, holder);
+            if let Some(attempt) = leased {
+                self.leases.changed.notify_one();
+                return Ok(attempt);
+            }
+            // Those of another caller that reserves at the same time are not used.
+            let mut transaction = self.store.writing().await?;
+            let up_to = lease::reserve(&mut transaction, self.id).await?;
+            transaction.commit().await?;
+            self.leases.book.lock().reserve(up_to);
+        }
+    }
+
+    /// Extends a lease. Returns false if the chunk has been leased again since, or
+    /// was released.
+    #[must_use]
+    pub fn renew(&self, chunk: ChunkKey, attempt: u32, until_unix_ms: i64) -> bool {
+        let renewed = (self.leases.book.lock()).renew(chunk, attempt, until_unix_ms);
+        self.leases.changed.notify_one();
+        renewed
+    }
+
+    /// Ends the lease of a chunk that is done or given up. Returns false if the chunk
+    /// has been leased again since, or was released before.
+    pub fn release(&self, chunk: ChunkKey, attempt: u32) -> bool {
+        let released = self.leases.book.lock().release(chunk, attempt);
+        self.leases.changed.notify_one();
+        released
     }
 
     /// Reports a game, and returns when it is stored. It is stored even if the caller
@@ -151,6 +218,7 @@ struct WriterTask {
     store: Store,
     id: TournamentId,
     pacing: CommitPacing,
+    leases: Arc<Leases>,
     seen: Arc<dyn Fn(&Commit) + Send + Sync>,
 }
 
@@ -158,18 +226,28 @@ impl WriterTask {
     async fn run(self, mut messages: mpsc::Receiver<Message>) {
         let mut batch = Batch::default();
         let mut free = Instant::now();
-        while let Some(message) = messages.recv().await {
-            batch.take(message, &mut messages);
+        loop {
+            tokio::select! {
+                biased;
+                message = messages.recv() => match message {
+                    Some(message) => batch.take(message, &mut messages),
+                    None => break,
+                },
+                () = self.leases.changed.notified() => {}
+            }
+            // Leases alone wait for games to go with.
+            let alone = free.max(Instant::now() + self.pacing.interval);
             // What comes until the pause is over goes with it.
             while batch.games.len() < self.pacing.most_waiting.max(1) {
+                let until = if batch.games.is_empty() { alone } else { free };
                 let next = match messages.try_recv() {
                     Ok(message) => Some(message),
                     Err(mpsc::error::TryRecvError::Disconnected) => None,
                     Err(mpsc::error::TryRecvError::Empty) if batch.is_last() => None,
                     // A timer would take a millisecond to say so.
-                    Err(mpsc::error::TryRecvError::Empty) if Instant::now() >= free => None,
+                    Err(mpsc::error::TryRecvError::Empty) if Instant::now() >= until => None,
                     Err(mpsc::error::TryRecvError::Empty) => {
-                        tokio::time::timeout_at(free, messages.recv())
+                        tokio::time::timeout_at(until, messages.recv())
                             .await
                             .unwrap_or(None)
                     }
@@ -182,6 +260,8 @@ impl WriterTask {
             self.commit(&mut batch).await;
             free = Instant::now() + self.pacing.interval;
         }
+        // Leases that were given up since.
+        self.commit(&mut batch).await;
         for closed in batch.closed {
             let _ = closed.send(());
         }
@@ -189,11 +269,15 @@ impl WriterTask {
 
     /// Reports games, again and again while the database is busy or away: reporting
     /// a game twice changes nothing.
-    async fn report(&self, games: &[FinishedGame]) -> Result<Vec<StoredReport>, StoreError> {
+    async fn report(
+        &self,
+        games: &[FinishedGame],
+        leases: &ChangedLeases,
+    ) -> Result<Vec<StoredReport>, StoreError> {
         let until = Instant::now() + self.pacing.patience;
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.store.report_all(self.id, games).await {
+            match self.store.report_all(self.id, games, leases).await {
                 Err(error) if error.may_pass() && Instant::now() + pause < until => {
                     tracing::warn!(tournament = %self.id, %error, "the store is tried again");
                     tokio::time::sleep(pause).await;
@@ -205,7 +289,8 @@ impl WriterTask {
     }
 
     async fn commit(&self, batch: &mut Batch) {
-        if batch.games.is_empty() {
+        let leases = self.leases.book.lock().take_changed();
+        if batch.games.is_empty() && leases.is_empty() {
             return;
         }
         let games = std::mem::take(&mut batch.games);
@@ -216,7 +301,10 @@ impl WriterTask {
             .take()
             .map_or(Duration::ZERO, |since| begin - since);
         let count = games.len();
-        let reported = self.report(&games).await;
+        let reported = self.report(&games, &leases).await;
+        if reported.is_err() {
+            self.leases.book.lock().put_back(leases);
+        }
         let commit = Commit {
             games: count,
             waited,
@@ -235,7 +323,9 @@ impl WriterTask {
                 tracing::error!(tournament = %self.id, games = count, %error, "games not stored");
             }
         }
-        (self.seen)(&commit);
+        if count > 0 {
+            (self.seen)(&commit);
+        }
         // An error means that the caller has stopped waiting.
         match reported {
             Ok(reported) => {

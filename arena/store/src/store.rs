@@ -53,6 +53,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "game_logs",
         include_str!("../migrations/0008_game_logs.sql"),
     ),
+    (9, "leases", include_str!("../migrations/0009_leases.sql")),
 ];
 /// The migrator's table. A database with this table is one of ours.
 const VERSIONS: &str = "arena_store_versions";

@@ -99,7 +99,7 @@ pub struct LeaseId {
     pub run: RunId,
     /// The chunk.
     pub chunk: ChunkId,
-    /// Number of the attempt, from 1.
+    /// Number of the attempt; a later one at the same chunk has a higher one.
     pub attempt: u32,
 }
 

@@ -13,9 +13,10 @@ use std::{
 };
 
 use arena_store::{
-    Cure, FaultMoment, Reported, StatementFault, Store, StoreError, TournamentId, TournamentState,
-    pack_for_store,
+    CommitPacing, Cure, FaultMoment, Reported, ResultWriter, StatementFault, Store, StoreError,
+    TournamentId, TournamentState, pack_for_store,
 };
+use futures_util::future::try_join_all;
 use parking_lot::Mutex;
 
 use crate::{
@@ -85,8 +86,10 @@ async fn life(store: &Store, name: &str) -> String {
     again(|| store.set_state(id, TournamentState::Running, 1)).await;
     let chunk = chunk(0, 3);
     let holder = holder("a worker", 5);
-    let attempt = again(|| store.lease(id, &chunk, &holder)).await;
-    again(|| store.renew(id, &chunk, attempt, 7)).await;
+    let pacing = CommitPacing::default();
+    let writer = again(|| ResultWriter::start(store, id, pacing, |_| {})).await;
+    let attempt = again(|| writer.lease(chunk, &holder)).await;
+    assert!(writer.renew(chunk, attempt, 7));
     for games in games(0..3).chunks(3) {
         let games = games.iter().cloned().map(|mut game| {
             game.attempt = attempt;
@@ -95,9 +98,10 @@ async fn life(store: &Store, name: &str) -> String {
             game
         });
         let games: Vec<_> = games.collect();
-        again(|| store.report(id, games.clone())).await;
+        again(|| try_join_all(games.iter().cloned().map(|game| writer.write(game)))).await;
     }
-    again(|| store.release(id, &chunk, attempt)).await;
+    assert!(writer.release(chunk, attempt));
+    writer.close().await;
     again(|| store.set_waits(id, Some("a test"))).await;
     again(|| store.set_state(id, TournamentState::Over, 9)).await;
     claim.release().await;

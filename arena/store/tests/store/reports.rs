@@ -235,7 +235,7 @@ async fn a_group_whose_games_disagree_is_refused(home: &Home) {
     let error = store.report(id, vec![game(1, 0), other]).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "game 0.0 can't be stored: the games of its group disagree about match, lineup or number"
+        "game 0.1 can't be stored: the games of its group disagree about match, lineup or number"
     );
     assert_eq!(
         store.incomplete_groups(id).await.unwrap(),

@@ -27,8 +27,8 @@ pub(crate) type GroupOutcome = (Lineup, Vec<Vec<u8>>, Vec<i64>);
 
 /// The place where the results of a run go. A game counts once, however often it is reported.
 pub trait Results: Send + Sync + 'static {
-    /// Leases a chunk to a worker for so long, and says which attempt this is, from 1.
-    /// Reports of earlier attempts are stale from here on.
+    /// Leases a chunk to a worker for so long, and says which attempt this is: a later one has a
+    /// higher number. Reports of earlier attempts are stale from here on.
     fn lease(
         &self,
         chunk: ChunkId,

@@ -71,6 +71,11 @@ impl StoredResults {
         Self { clock, ..self }
     }
 
+    fn writer(&self) -> &ResultWriter {
+        let writer = self.writer.as_ref();
+        writer.expect("results that are only read are given neither leases nor games")
+    }
+
     /// Milliseconds since 1970, so long from now.
     fn unix_ms_in(&self, time: Duration) -> i64 {
         unix_ms(self.clock.now() + time)
@@ -90,7 +95,7 @@ impl Results for StoredResults {
             session: session.map(|session| session.0),
             until_unix_ms: self.unix_ms_in(valid_for),
         };
-        Ok(self.store.lease(self.id, &key(chunk), &holder).await?)
+        Ok(self.writer().lease(key(chunk), &holder).await?)
     }
 
     async fn leases(&self) -> ResultsAnswer<Vec<(ChunkId, u32, SessionId)>> {
@@ -103,22 +108,18 @@ impl Results for StoredResults {
     }
 
     async fn renew(&self, lease: LeaseId, valid_for: Duration) -> ResultsAnswer<bool> {
-        let chunk = key(lease.chunk);
         let until = self.unix_ms_in(valid_for);
-        let renewed = self.store.renew(self.id, &chunk, lease.attempt, until);
-        Ok(renewed.await?)
+        let renewed = (self.writer()).renew(key(lease.chunk), lease.attempt, until);
+        Ok(renewed)
     }
 
     async fn release(&self, lease: LeaseId) -> ResultsAnswer<()> {
-        let chunk = key(lease.chunk);
-        self.store.release(self.id, &chunk, lease.attempt).await?;
+        self.writer().release(key(lease.chunk), lease.attempt);
         Ok(())
     }
 
     async fn report(&self, _: &str, game: FinishedGame) -> ResultsAnswer<StoredReport> {
-        let writer = self.writer.as_ref();
-        let writer = writer.expect("results that are only read are given no games");
-        Ok(writer.write(game).await?)
+        Ok(self.writer().write(game).await?)
     }
 
     fn keeps_records(&self) -> bool {
