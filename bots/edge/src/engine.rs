@@ -407,14 +407,19 @@ fn deepen<C: Cpu>(
             return (moves, found);
         };
         search.begin(number);
-        match search.iterate(board, &mut moves, line, found.score) {
+        // The moves as they are, when one is found that is better than those before.
+        let mut tell = |value: i32, moves: &[RootMove]| {
+            progress.find(number, value, (moves.to_vec(), found));
+        };
+        match search.iterate(board, &mut moves, line, found.score, &mut tell) {
             Some(score) => {
                 if progress.finish(number, (moves, FinishedSearch { score, line })) {
                     search.announce(number + 1);
                 }
             }
             None if search.is_behind() => {}
-            None => return (moves, found),
+            // What another thread has found may be better.
+            None => return progress.so_far(number).unwrap_or((moves, found)),
         }
     }
 }
@@ -488,4 +493,46 @@ fn expected_line(table: &BoundsTable, mut board: Discs, first: Square) -> Vec<Sq
             .and_then(|known| Square::new(known.moves[0]));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::Portable;
+
+    #[test]
+    fn a_search_that_ends_takes_the_best_that_any_thread_has_found() {
+        let weights = PatternWeights::embedded().expect("the tests of the weights read them");
+        let (table, mut ends, team) = (BoundsTable::new(1 << 20, true), Ends::new(), Team::new());
+        let flag = AtomicBool::new(true);
+        let stop = StopConditions {
+            deadline: None,
+            nodes: None,
+            flags: [&flag; 2],
+        };
+        let mut search = ThreadSearch::new(
+            Portable,
+            &weights,
+            &table,
+            &mut ends,
+            &stop,
+            Some(&team),
+            None,
+        );
+        let (moves, found) = unsearched(search.root_moves(Discs::START));
+        let progress = RootProgress::new((moves.clone(), found));
+        let lines = [SearchDepth {
+            depth: 9,
+            selectivity: EXACT,
+        }];
+        let mut first = || {
+            let (moves, _) = deepen(&mut search, Discs::START, &lines, &progress);
+            moves[0].square
+        };
+        assert_eq!(first(), moves[0].square);
+        let mut better = moves.clone();
+        better.rotate_left(1);
+        progress.find(0, 2, (better.clone(), found));
+        assert_eq!(first(), better[0].square);
+    }
 }

@@ -69,8 +69,12 @@ fn four_first_moves_are_one() {
 #[test]
 fn threads_find_the_same_result() {
     let position = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X";
-    let solution = engine(3).solve(position.parse().unwrap());
-    assert_eq!(solution.score, 18);
+    let one = engine(1).solve(position.parse().unwrap());
+    assert_eq!(one.score, 18);
+    for threads in [2, 3, 5] {
+        let all = engine(threads).solve(position.parse().unwrap());
+        assert_eq!((all.score, &all.best), (one.score, &one.best));
+    }
 }
 
 #[test]

@@ -80,30 +80,64 @@ impl Team {
 
 /// The progress of the threads of a search at the root.
 #[derive(Debug)]
-pub struct RootProgress<T>(Mutex<(usize, T)>);
+pub struct RootProgress<T>(Mutex<Progress<T>>);
+
+#[derive(Debug)]
+struct Progress<T> {
+    finished: usize,
+    found: T,
+    /// The best that one of them has found in the search under way, and its value.
+    so_far: Option<(i32, T)>,
+}
 
 impl<T: Clone> RootProgress<T> {
     /// Nothing has been searched, and this is known.
     #[must_use]
     pub const fn new(known: T) -> Self {
-        Self(Mutex::new((0, known)))
+        Self(Mutex::new(Progress {
+            finished: 0,
+            found: known,
+            so_far: None,
+        }))
     }
 
     /// Number of searches that one of them has finished, and the result of the last one.
     #[must_use]
     pub fn now(&self) -> (usize, T) {
-        self.0.lock().clone()
+        let now = self.0.lock();
+        (now.finished, now.found.clone())
     }
 
     /// The search that began after so many has found this. Whether it was the first to finish; if not,
     /// nothing changes.
     pub fn finish(&self, before: usize, found: T) -> bool {
         let mut now = self.0.lock();
-        let is_first = now.0 == before;
+        let is_first = now.finished == before;
         if is_first {
-            *now = (before + 1, found);
+            *now = Progress {
+                finished: before + 1,
+                found,
+                so_far: None,
+            };
         }
         is_first
+    }
+
+    /// The search that began after so many goes on, and has found this with this value.
+    pub fn find(&self, before: usize, value: i32, found: T) {
+        let mut now = self.0.lock();
+        let is_better = now.so_far.as_ref().is_none_or(|best| value > best.0);
+        if now.finished == before && is_better {
+            now.so_far = Some((value, found));
+        }
+    }
+
+    /// The best that one of them has found in the search that began after so many and goes on.
+    #[must_use]
+    pub fn so_far(&self, before: usize) -> Option<T> {
+        let now = self.0.lock();
+        let best = now.so_far.as_ref().filter(|_| now.finished == before);
+        best.map(|(_, found)| found.clone())
     }
 }
 
@@ -141,5 +175,18 @@ mod tests {
         assert_eq!(progress.now(), (1, "one"));
         assert!(progress.finish(1, "two"));
         assert_eq!(progress.now(), (2, "two"));
+    }
+
+    #[test]
+    fn the_best_of_a_search_that_goes_on_is_known_to_all() {
+        let progress = RootProgress::new("nothing");
+        assert_eq!(progress.so_far(0), None);
+        progress.find(0, 5, "good");
+        progress.find(0, 4, "less good");
+        progress.find(1, 9, "of another search");
+        assert_eq!(progress.so_far(0), Some("good"));
+        assert!(progress.finish(0, "one"));
+        assert_eq!(progress.so_far(0), None);
+        assert_eq!(progress.so_far(1), None);
     }
 }

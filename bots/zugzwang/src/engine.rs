@@ -214,3 +214,73 @@ fn searcher(shape: BoardShape, options: &ConnectFourEngineOptions) -> Box<dyn Se
         _ => Box::new(Searcher::<U192, 13>::new(shape, options)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{board::Geometry, shape::BoardCell};
+
+    fn joint<'a>(
+        table: &'a ScoreTable,
+        team: &'a Team,
+        progress: &'a RootProgress<Reached>,
+    ) -> Joint<'a> {
+        Joint {
+            table,
+            team: Some(team),
+            progress,
+        }
+    }
+
+    fn reached() -> RootProgress<Reached> {
+        RootProgress::new(Reached::default())
+    }
+
+    fn beginning() -> (BoardShape, ConnectFourPosition) {
+        let shape = BoardShape::new(9, 9, None).expect("it is possible");
+        let position = ConnectFourPosition::after(shape, &[4, 4, 3, 5]);
+        (shape, position.expect("it is possible"))
+    }
+
+    #[test]
+    fn a_search_uses_what_a_helper_has_found() {
+        let (shape, position) = beginning();
+        let options = ConnectFourEngineOptions::default();
+        let limit = Limit::depth(10);
+        let table = ScoreTable::new(2);
+        let (team, progress) = (Team::new(), reached());
+        let helped =
+            searcher(shape, &options).help(joint(&table, &team, &progress), &position, &limit);
+        assert_eq!(progress.now().0, 10);
+        // With the helper's progress nothing is left to do, and with its table alone little is.
+        let own = |team: &Team, progress: &RootProgress<Reached>| {
+            let mut own = searcher(shape, &options);
+            own.search(joint(&table, team, progress), &position, &limit)
+        };
+        let rest = own(&team, &progress);
+        let again = own(&Team::new(), &reached());
+        assert_eq!((rest.depth, again.depth), (10, 10));
+        assert!(rest.nodes < again.nodes);
+        assert!(again.nodes < helped / 2, "{} after {helped}", again.nodes);
+    }
+
+    #[test]
+    fn a_search_that_ends_takes_the_best_that_any_thread_has_found() {
+        let (shape, position) = beginning();
+        let stop = AtomicBool::new(true);
+        let (table, team, progress) = (ScoreTable::new(2), Team::new(), reached());
+        let own = || {
+            let joint = joint(&table, &team, &progress);
+            let mut own = searcher(shape, &ConnectFourEngineOptions::default());
+            own.search(joint, &position, &Limit::flag(&stop)).column
+        };
+        let edge = BoardCell { column: 8, row: 0 };
+        assert_ne!(own(), edge.column);
+        let found = Reached {
+            order: vec![Geometry::<u128, 10>::index(edge)],
+            value: 30,
+        };
+        progress.find(0, found.value, found);
+        assert_eq!(own(), edge.column);
+    }
+}

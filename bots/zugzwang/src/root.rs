@@ -289,7 +289,7 @@ impl<W: Word, const S: u32> SearchRun<'_, W, S> {
                 [value - ASPIRATION, value + ASPIRATION]
             };
             let score = loop {
-                let score = self.first_ply(root, &mut order, window, depth);
+                let score = self.first_ply(root, &mut order, window, depth, progress);
                 match score {
                     Some(score) if score <= window[0] && !self.stopped => window[0] = -INFINITE,
                     Some(score) if score >= window[1] && !self.stopped => window[1] = INFINITE,
@@ -311,7 +311,13 @@ impl<W: Word, const S: u32> SearchRun<'_, W, S> {
             {
                 self.stopped = false;
             } else {
-                break (order, value, finished);
+                // Another thread may have come further.
+                let (now, known) = progress.now();
+                let further = (now > finished).then_some(known);
+                if let Some(best) = progress.so_far(now).or(further) {
+                    Reached { order, value } = best;
+                }
+                break (order, value, now);
             }
         };
         ConnectFourSearchResult {
@@ -332,6 +338,7 @@ impl<W: Word, const S: u32> SearchRun<'_, W, S> {
         order: &mut [u32],
         [mut alpha, beta]: [i32; 2],
         depth: i32,
+        progress: &RootProgress<Reached>,
     ) -> Option<i32> {
         let first_alpha = alpha;
         let mut best = None;
@@ -365,6 +372,14 @@ impl<W: Word, const S: u32> SearchRun<'_, W, S> {
                 if score > alpha {
                     let now = order.iter().position(|&it| it == index);
                     order[..=now.unwrap_or(0)].rotate_right(1);
+                    if self.team.is_some() {
+                        let order = order.to_vec();
+                        let found = Reached {
+                            order,
+                            value: score,
+                        };
+                        progress.find(self.finished, score, found);
+                    }
                 }
             }
             alpha = alpha.max(score);

@@ -1,6 +1,8 @@
 //! Wins by force of up to 17 plies, which a plain solver has found: the program `forced_wins` has
 //! written them.
 
+use std::num::NonZeroUsize;
+
 use zugzwang::{
     BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit,
     Proven,
@@ -94,6 +96,26 @@ fn a_search_finds_every_win() {
         // The only move that does not lose at once is played without a search.
         let wins = matches!(answer.proven, Some(Proven::Win { .. }));
         assert!(wins || answer.depth == 0, "{:?}", win.position);
+    }
+}
+
+#[test]
+fn any_number_of_threads_proves_the_same_wins() {
+    let quiet = found()
+        .into_iter()
+        .filter(|win| !win.by_threats && win.plies <= 9);
+    for win in quiet.step_by(6) {
+        for threads in [1, 2, 4].map(NonZeroUsize::new) {
+            let mut engine = ConnectFourEngine::new(ConnectFourEngineOptions {
+                table: 2,
+                threads: threads.expect("not 0"),
+                ..ConnectFourEngineOptions::default()
+            });
+            // Without a limit it goes on until it is proven, however the threads take turns.
+            let answer = engine.search(&win.position, &Limit::default()).unwrap();
+            let wins = matches!(answer.proven, Some(Proven::Win { .. }));
+            assert!(wins || answer.depth == 0, "{threads:?} {:?}", win.position);
+        }
     }
 }
 

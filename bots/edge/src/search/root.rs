@@ -47,21 +47,22 @@ impl<C: Cpu> ThreadSearch<'_, C> {
 
     /// Searches the first position to this depth, with a window around `guess` that opens
     /// where it must. The best move comes to the front of the list, also if the search was
-    /// stopped after it found a better one than before. Returns the value, none if it was
-    /// stopped.
+    /// stopped after it found a better one than before, which it tells if there are other
+    /// threads. Returns the value, none if it was stopped.
     pub(crate) fn iterate(
         &mut self,
         board: Discs,
         moves: &mut [RootMove],
         line: SearchDepth,
         guess: i32,
+        tell: &mut impl FnMut(i32, &[RootMove]),
     ) -> Option<i32> {
         self.selectivity = line.selectivity;
         let mut width = if line.depth >= board.empties() { 2 } else { 3 };
         let (mut low, mut high) = (guess - width, guess + width);
         loop {
             let (alpha, beta) = (low.max(-MAX), high.min(MAX));
-            let value = self.root(board, moves, alpha, beta, line.depth)?;
+            let value = self.root(board, moves, [alpha, beta], line.depth, tell)?;
             width *= 2;
             if value <= alpha && alpha > -MAX {
                 low = value - width;
@@ -74,13 +75,13 @@ impl<C: Cpu> ThreadSearch<'_, C> {
     }
 
     /// The value of the first position between these bounds, none if the search was stopped.
-    pub(crate) fn root(
+    fn root(
         &mut self,
         board: Discs,
         moves: &mut [RootMove],
-        mut alpha: i32,
-        beta: i32,
+        [mut alpha, beta]: [i32; 2],
         depth: u32,
+        tell: &mut impl FnMut(i32, &[RootMove]),
     ) -> Option<i32> {
         let before = alpha;
         let mut best = WORST;
@@ -96,6 +97,7 @@ impl<C: Cpu> ThreadSearch<'_, C> {
                 // is no time to learn by how much.
                 moves[..=at].rotate_right(1);
                 moves[0].value = value;
+                self.tell(value, moves, tell);
                 value = -self.window(&next, -beta, -alpha, depth - 1);
                 if self.stopped {
                     return None;
@@ -108,6 +110,7 @@ impl<C: Cpu> ThreadSearch<'_, C> {
                 moves[at].value = value;
                 if value > alpha {
                     moves[..=at].rotate_right(1);
+                    self.tell(value, moves, tell);
                 }
             }
             if value > best {
@@ -132,6 +135,13 @@ impl<C: Cpu> ThreadSearch<'_, C> {
             },
         );
         Some(best)
+    }
+
+    /// Tells that the first of these moves is the best one so far, if there is another thread to hear it.
+    fn tell(&self, value: i32, moves: &[RootMove], tell: &mut impl FnMut(i32, &[RootMove])) {
+        if self.team.is_some() {
+            tell(value, moves);
+        }
     }
 
     /// The value of the position after one move, exactly to this depth; none if stopped.
