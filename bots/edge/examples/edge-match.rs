@@ -10,7 +10,7 @@
 
 mod shared;
 
-use std::{fs, num::NonZeroUsize, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
+use std::{fs, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Parser;
@@ -115,11 +115,11 @@ impl Player {
                 .with_context(|| format!("{text}: expected name=value, found {parameter:?}"))?;
             match key {
                 "time" => budget = Some(Budget::Time(milliseconds(value)?)),
-                "nodes" => budget = Some(Budget::Nodes(number(key, value)?)),
-                "depth" => budget = Some(Budget::Depth(number(key, value)?)),
-                "threads" => options.threads = number::<NonZeroUsize>(key, value)?,
-                "book" => book = Some((Book::embedded()?, number(key, value)?)),
-                "without" => options.without = Some(value.parse()?),
+                "nodes" => budget = Some(Budget::Nodes(parsed(key, value)?)),
+                "depth" => budget = Some(Budget::Depth(parsed(key, value)?)),
+                "threads" => options.threads = parsed(key, value)?,
+                "book" => book = Some((Book::embedded()?, parsed(key, value)?)),
+                "without" => options.without = Some(parsed(key, value)?),
                 "weights" => options.weights = Some(Arc::new(weights(&PathBuf::from(value))?)),
                 _ => bail!(
                     "{text}: expected time, nodes, depth, threads, without, weights or book, found {key}"
@@ -154,9 +154,9 @@ impl Player {
     }
 }
 
-fn number<T: FromStr>(key: &str, value: &str) -> Result<T> {
+fn parsed<T: FromStr>(key: &str, value: &str) -> Result<T> {
     let number = value.parse().ok();
-    number.with_context(|| format!("{key}: expected a number, found {value:?}"))
+    number.with_context(|| format!("{key}: {value:?} is not known"))
 }
 
 fn milliseconds(value: &str) -> Result<Duration> {
