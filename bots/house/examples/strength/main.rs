@@ -50,7 +50,7 @@ struct Arguments {
 }
 
 /// This part of the time is for bots with more than one thread.
-const ALONE: u32 = 10;
+const ALONE: u32 = 4;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
