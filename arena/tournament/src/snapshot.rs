@@ -135,7 +135,14 @@ impl Snapshot {
         let entrants = names.len();
         let kind = definition.kind()?;
         let seats = kind.info().seats;
-        let scores = results.scores().await?;
+        // Side by side: over a million games each of the first three takes a second.
+        let (scores, all, distinct, counters, first_fouls) = tokio::try_join!(
+            results.scores(),
+            results.group_counts(&[]),
+            results.distinct_games(),
+            results.counters(),
+            results.first_fouls(),
+        )?;
         let schedule = match root {
             None => None,
             Some(root) => {
@@ -151,7 +158,6 @@ impl Snapshot {
         let annulled: Vec<Entrant> = annulled.map(|aside| aside.entrant).collect();
         let groups =
             |tallies: &[GroupCount]| -> u64 { tallies.iter().map(|tally| tally.groups).sum() };
-        let all = results.group_counts(&[]).await?;
         let complete = groups(&all);
         let tallies = match uncounted.is_empty() {
             true => all,
@@ -173,7 +179,7 @@ impl Snapshot {
             }
             standings.rank_by_key(|row| Reverse(purses.get(&row.entrant).copied()));
         }
-        let figures = RunFigures::of(&results.counters().await?, entrants)?;
+        let figures = RunFigures::of(&counters, entrants)?;
         let told: u64 = figures.ended.values().sum();
         let games_in_group = definition.seatings.games(seats.into()) as u64;
         // Games of a game with secrets are not among them before their group is complete.
@@ -182,7 +188,6 @@ impl Snapshot {
             true => results.begun().await?,
         };
         let incomplete_games = begun.values().map(|seatings| seatings.len() as u64).sum();
-        let distinct = results.distinct_games().await?;
         let count = GameCounts {
             planned_groups: schedule_of.and_then(Schedule::planned),
             groups: standings.groups,
@@ -196,7 +201,6 @@ impl Snapshot {
         };
         let test = |pair: &Meeting| TestProgress::of(definition.sprt.as_ref()?, pair);
         let tests = standings.pairs.iter().map(test).collect();
-        let first_fouls = results.first_fouls().await?;
         Ok(Self {
             warnings: warnings(&figures, distinct, first_fouls, definition, seats.into()),
             definition: definition.clone(),

@@ -100,3 +100,15 @@ def test_whatever_tests_and_builds_need_is_pinned(version: str) -> None:
         if str(it) not in seen:
             seen.add(str(it))
             needed += requirements(it.name, it.extras, version)
+
+
+def test_a_bot_loads_nothing_that_only_plays_games() -> None:
+    code = (
+        "import sys, bot_arena\n"
+        "later = {'joining', 'participants', 'playing', 'program', 'records', 'results'}\n"
+        "print(sorted(later & {name.removeprefix('bot_arena.') for name in sys.modules}))\n"
+        "print([name for name in bot_arena.__all__ if getattr(bot_arena, name) is None])\n"
+        "print(set(bot_arena.__all__) <= set(dir(bot_arena)), hasattr(bot_arena, 'nothing'))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split("\n") == ["[]", "[]", "True False", ""]

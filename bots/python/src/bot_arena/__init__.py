@@ -18,6 +18,8 @@ that it happened in and no other.
 """
 
 import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 try:
     import google.protobuf
@@ -38,12 +40,14 @@ from bot_arena.environment import env
 from bot_arena.game import Ending, FoulKind, GameOver, GameStart, SeatResult
 from bot_arena.mahjong import MahjongBot, Round, Tile
 from bot_arena.othello import PASS, Beginning, OthelloBot, RequestMove, Square
-from bot_arena.participants import Agent
-from bot_arena.playing import Interrupted, play, play_async
-from bot_arena.program import ArenaError
-from bot_arena.records import show
-from bot_arena.results import Estimate, Foul, Pair, PlayedGame, Result, Sprt, Standing
 from bot_arena.server import ListenError
+
+if TYPE_CHECKING:
+    from bot_arena.participants import Agent
+    from bot_arena.playing import Interrupted, play, play_async
+    from bot_arena.program import ArenaError
+    from bot_arena.records import show
+    from bot_arena.results import Estimate, Foul, Pair, PlayedGame, Result, Sprt, Standing
 
 __all__ = [
     "PASS",
@@ -86,3 +90,34 @@ __all__ = [
     "play_async",
     "show",
 ]
+
+# What plays games and shows them is loaded when somebody asks for it: a bot, of which a tournament
+# starts a process for each seating, has no use for it.
+_LATER = {
+    "Agent": "participants",
+    "ArenaError": "program",
+    "Estimate": "results",
+    "Foul": "results",
+    "Interrupted": "playing",
+    "Pair": "results",
+    "PlayedGame": "results",
+    "Result": "results",
+    "Sprt": "results",
+    "Standing": "results",
+    "play": "playing",
+    "play_async": "playing",
+    "show": "records",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import gc
 import inspect
 import io
 import os
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from bot_arena import big_two, connect_four, mahjong, othello
 from bot_arena._proto.arena.v1.envelope_pb2 import Ready
 from bot_arena.game import Game, GameBot, GameStart
-from bot_arena.joining import join
 from bot_arena.server import ListenError, serve
 from bot_arena.session import OnLoop, OwnThread, ServedGame
 
@@ -95,6 +95,9 @@ class Bot:
         if isinstance(sys.stdout, io.TextIOWrapper):
             # What a bot prints is seen at once, also where it goes to a file.
             sys.stdout.reconfigure(line_buffering=True)
+        # What is there now stays: no collection of garbage has to look through it, nor the one at
+        # the end of the program, which lasts longer than a short game.
+        gc.freeze()
         try:
             asyncio.run(self._until_signalled())
         except ListenError as error:
@@ -131,6 +134,9 @@ class Bot:
             loop.add_signal_handler(number, stop.set)
         if "BOT_JOIN" in os.environ:
             atexit.unregister(self._never_served)
+            # A bot that listens has no use for it, and starts sooner without.
+            from bot_arena.joining import join
+
             await join(self._games.values(), self._ready, self._new_caller, stop, _attend)
         else:
             await self.serve(os.environ.get("BOT_LISTEN", _STANDARD), stop)

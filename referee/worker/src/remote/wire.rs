@@ -18,7 +18,7 @@ use crate::{
 use referee_bots::{BotOptions, Entry, Schemes};
 
 /// The version of the service; it grows when messages change their meaning.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Reason why a message can't be used: what was expected, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
