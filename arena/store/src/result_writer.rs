@@ -260,8 +260,10 @@ impl WriterTask {
             self.commit(&mut batch).await;
             free = Instant::now() + self.pacing.interval;
         }
-        // Leases that were given up since.
-        self.commit(&mut batch).await;
+        if batch.is_last() {
+            // Leases that were given up since.
+            self.commit(&mut batch).await;
+        }
         for closed in batch.closed {
             let _ = closed.send(());
         }

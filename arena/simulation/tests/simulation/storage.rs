@@ -130,7 +130,9 @@ impl Storage for BesideStorage {
         seen: OnCommit,
     ) -> Result<Self::Results, TournamentError> {
         let pacing = CommitPacing {
-            interval: Duration::ZERO,
+            // A game is stored at once, and leases with it: what was stored while simulated time
+            // passes would be stored at another moment in each run.
+            interval: Duration::from_hours(1),
             most_waiting: 1,
             // No simulated time passes while it tries again.
             patience: Duration::ZERO,

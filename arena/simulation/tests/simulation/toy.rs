@@ -135,7 +135,9 @@ impl Disk {
     async fn serve(self, network: HostNetwork) -> turmoil::Result {
         let (store, id) = (self.store.clone(), self.id);
         let pacing = CommitPacing {
-            interval: Duration::ZERO,
+            // A game is stored at once, and leases with it: what was stored while simulated time
+            // passes would be stored at another moment in each run.
+            interval: Duration::from_hours(1),
             most_waiting: 1,
             ..CommitPacing::default()
         };
