@@ -1,7 +1,14 @@
 //! Workers that don't play: a game is played by a function the first time, and known from then
 //! on.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -28,8 +35,9 @@ pub(crate) type Known = Arc<Mutex<HashMap<String, (Record, PackedResult)>>>;
 /// Observations of a worker that doesn't play.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Duration of each lease request that got work.
+    /// Duration of each lease request that got work, but for each worker's first one.
     pub(crate) leases: Vec<Duration>,
+    pub(crate) first_leases: Vec<Duration>,
     /// Number of accepted games.
     pub(crate) accepted: u64,
 }
@@ -65,6 +73,7 @@ impl KnownGames {
             dispatch: Arc::new(Timed {
                 remote: remote.clone(),
                 games: self.games,
+                has_leased: AtomicBool::new(false),
                 seen: self.seen.clone(),
             }),
             games: Arc::new(self),
@@ -155,6 +164,8 @@ impl Games for KnownGames {
 struct Timed {
     remote: Arc<RemoteDispatch>,
     games: u64,
+    /// True after the first one: that one waits for the tournament to begin.
+    has_leased: AtomicBool,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -164,7 +175,11 @@ impl Dispatch for Timed {
         let games = self.games;
         let leased = self.remote.lease(LeaseRequest { games, ..request }).await;
         if let Ok(LeaseReply::Work(_)) = leased {
-            self.seen.lock().leases.push(begin.elapsed());
+            let mut seen = self.seen.lock();
+            match self.has_leased.swap(true, Ordering::Relaxed) {
+                true => seen.leases.push(begin.elapsed()),
+                false => seen.first_leases.push(begin.elapsed()),
+            }
         }
         leased
     }
