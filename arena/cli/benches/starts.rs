@@ -2,9 +2,14 @@
 //! of its own, so a class whose bots are quick waits for starts: two for each game of Mahjong.
 //!
 //! `cargo xtask bench starts` builds the samples of the kits and runs this; BENCH_SAMPLES has a line
-//! `NAME=COMMAND` for each. They play themselves, with a sandbox and without.
+//! `NAME=COMMAND` for each. They play themselves, with a sandbox and without. Of a sample that commits
+//! fouls, since it does not play Mahjong, there are no figures.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
+
+#[path = "common/usage.rs"]
+#[expect(dead_code, reason = "other benchmarks use the rest of it")]
+mod usage;
 
 use std::{
     env, fs,
@@ -14,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nix::sys::resource::{UsageWho, getrusage};
+use self::usage::children;
 
 /// Bots of a class, of which each plays each.
 const BOTS: usize = 6;
@@ -31,7 +36,11 @@ fn main() {
     for (number, (name, command)) in samples.enumerate() {
         fs::write(folder.path().join("class.toml"), class(command)).expect("a file");
         for sandbox in ["best", "off"] {
-            let (took, spent) = play(folder.path(), &format!("{number}-{sandbox}"), sandbox);
+            let name_of_run = format!("{number}-{sandbox}");
+            let Some((took, spent)) = play(folder.path(), &name_of_run, sandbox) else {
+                println!("| {name} | {sandbox} | fouls | | |");
+                break;
+            };
             let starts = 2.0 * GAMES as f64;
             let cores = available_parallelism().map_or(1, usize::from) as f64;
             println!(
@@ -54,27 +63,20 @@ fn class(command: &str) -> String {
     format!("game = \"mahjong\"\nshape = \"round-robin\"\ndeals = 1\n{bots}")
 }
 
-/// How long it took, and the CPU time of all processes.
-fn play(folder: &Path, name: &str, sandbox: &str) -> (Duration, Duration) {
+/// How long it took, and the CPU time of all processes; none where there were fouls.
+fn play(folder: &Path, name: &str, sandbox: &str) -> Option<(Duration, Duration)> {
     let (before, begin) = (children(), Instant::now());
-    let status = Command::new(env!("CARGO_BIN_EXE_arena"))
+    let ran = Command::new(env!("CARGO_BIN_EXE_arena"))
         .args(["tournament", "run", "class.toml", "--seed", "1"])
-        .args(["--name", name, "--sandbox", sandbox])
+        .args(["--name", name, "--sandbox", sandbox, "--format", "json"])
         .env_remove("ARENA_STORE")
         .current_dir(folder)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .status();
-    assert!(status.expect("arena runs").success(), "{name}");
-    (begin.elapsed(), children() - before)
-}
-
-/// CPU time that all processes that have ended took.
-fn children() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage is there");
-    let part = |time: nix::sys::time::TimeVal| {
-        Duration::new(time.tv_sec() as u64, 1000 * time.tv_usec() as u32)
-    };
-    part(usage.user_time()) + part(usage.system_time())
+        .output()
+        .expect("arena runs");
+    let (took, spent) = (begin.elapsed(), children() - before);
+    let events = String::from_utf8_lossy(&ran.stdout);
+    let is_played = ran.status.success() && !events.contains(r#""type":"foul""#);
+    is_played.then_some((took, spent))
 }

@@ -6,6 +6,10 @@
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
 
+#[path = "common/usage.rs"]
+#[expect(dead_code, reason = "other benchmarks use the rest of it")]
+mod usage;
+
 use std::{
     env, fs,
     io::{BufRead as _, BufReader},
@@ -14,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nix::sys::resource::{UsageWho, getrusage};
+use self::usage::children;
 
 /// Number of games of each run that is compared.
 const COMPARED: u64 = 20_000;
@@ -106,15 +110,6 @@ fn spent(program: &Path, folder: &Path, line: &str) -> Duration {
     let status = arena(program, folder, line).stdout(Stdio::null()).status();
     assert!(status.expect("arena runs").success(), "{line}");
     children() - before
-}
-
-/// CPU time that all processes that have ended took.
-fn children() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage is there");
-    let part = |time: nix::sys::time::TimeVal| {
-        Duration::new(time.tv_sec() as u64, 1000 * time.tv_usec() as u32)
-    };
-    part(usage.user_time()) + part(usage.system_time())
 }
 
 /// Memory halfway and at the end, then how long the table takes.

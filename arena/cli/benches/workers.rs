@@ -24,7 +24,7 @@ mod rates;
 #[path = "common/site.rs"]
 #[expect(dead_code, reason = "other benchmarks use the rest of it")]
 mod site;
-#[path = "workers/usage.rs"]
+#[path = "common/usage.rs"]
 mod usage;
 
 use std::time::Duration;

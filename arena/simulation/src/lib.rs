@@ -23,6 +23,6 @@ pub use beside::Beside;
 pub use clock::HostClock;
 pub use faults::{FaultTable, Incident, Trouble, TroubleKind};
 pub use pace::Pace;
-pub use results::BesideResults;
+pub use results::{BesideResults, commit_pacing};
 pub use simulation::{SEED_VARIABLE, Simulation, SimulationFailure, SimulationOptions};
 pub use trace::Trace;

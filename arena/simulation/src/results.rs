@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc, time::Dur
 
 use arena_ladder::{Entrant, GroupCount};
 use arena_store::{
-    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup, StoredReport,
+    CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup,
+    StoredReport,
 };
 use arena_tournament::{Results, ResultsAnswer};
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
@@ -21,6 +22,18 @@ pub struct BesideResults<R> {
     inner: Arc<R>,
     beside: Beside,
     pace: Pace,
+}
+
+/// The commits of results that are kept [`Beside`] a simulation: a game is stored at once, and
+/// leases with it. What was stored while simulated time passes would be stored at another moment in
+/// each run.
+#[must_use]
+pub fn commit_pacing() -> CommitPacing {
+    CommitPacing {
+        interval: Duration::from_hours(1),
+        most_waiting: 1,
+        ..CommitPacing::default()
+    }
 }
 
 impl<R: Results> BesideResults<R> {

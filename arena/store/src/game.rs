@@ -234,11 +234,12 @@ pub(crate) fn fouls(row: &AnyRow) -> Result<Vec<SeatFoul>, StoreError> {
     })
 }
 
-/// What a game adds to the counters, as its column has it: `ended:rules points:0=2,1=0;0 ask:99,102
-/// seat:0;- queue:3`. What counts for nobody in particular comes first, then, after a semicolon each,
-/// the number of an entrant, or `-` for nobody, and what counts for it. Neighbours of one kind share its name, and a number
-/// of 1 is left out. This is a third of the JSON that earlier versions wrote, which is read too, and
-/// written where the name of a worker has one of these signs.
+/// What a game adds to the counters, as its column has it:
+/// `ended:rules points:0=2,1=0;0 ask:99,102 seat:0;- queue:3`. What counts for nobody in particular
+/// comes first, then, after a semicolon each, the number of an entrant, or `-` for nobody, and what
+/// counts for it. Neighbours of one kind share its name, and a number of 1 is left out. This is
+/// shorter than the JSON that earlier versions wrote, which is read too, and written where the name
+/// of a worker has one of these signs.
 mod counters {
     use std::fmt::Write as _;
 

@@ -91,46 +91,32 @@ impl Store {
 /// leaves unwritten is a lease that nobody knows of: its chunk is leased again, under a higher number.
 #[derive(Debug, Default)]
 pub(crate) struct LeaseBook {
-    held: HashMap<ChunkKey, HeldLease>,
-    /// The newest state of each lease that has changed since the last commit.
-    unwritten: BTreeMap<ChunkKey, WrittenLease>,
+    held: HashMap<ChunkKey, (u32, LeaseHolder)>,
+    /// The chunks whose leases have changed since the last commit, with their newest attempts.
+    changed: BTreeMap<ChunkKey, u32>,
     /// The number of the last attempt, and the largest that is reserved.
     last: u32,
     reserved: u32,
 }
 
-#[derive(Clone, Debug)]
-struct HeldLease {
+/// The newest attempt at a chunk, and who holds it; nobody where it was released.
+#[derive(Debug)]
+pub(crate) struct ChangedLease {
+    chunk: ChunkKey,
     attempt: u32,
-    holder: LeaseHolder,
-}
-
-/// A lease as its row has it.
-#[derive(Clone, Debug)]
-pub(crate) struct WrittenLease {
-    attempt: u32,
-    /// None where it was released.
     holder: Option<LeaseHolder>,
 }
-
-/// What a commit stores of leases.
-pub(crate) type ChangedLeases = BTreeMap<ChunkKey, WrittenLease>;
 
 /// So many numbers of attempts are reserved at once.
 pub(crate) const RESERVED_AT_ONCE: u32 = 10_000;
 
 impl LeaseBook {
     pub(crate) fn of(leases: Vec<Lease>) -> Self {
-        let held = leases.into_iter().map(|lease| {
-            let Lease {
-                chunk,
-                attempt,
-                holder,
-            } = lease;
-            (chunk, HeldLease { attempt, holder })
-        });
+        let leases = leases.into_iter();
         Self {
-            held: held.collect(),
+            held: leases
+                .map(|lease| (lease.chunk, (lease.attempt, lease.holder)))
+                .collect(),
             ..Self::default()
         }
     }
@@ -148,57 +134,47 @@ impl LeaseBook {
             return None;
         }
         self.last += 1;
-        let held = HeldLease {
-            attempt: self.last,
-            holder: holder.clone(),
-        };
-        self.held.insert(chunk, held);
-        self.change(chunk);
+        self.held.insert(chunk, (self.last, holder.clone()));
+        self.changed.insert(chunk, self.last);
         Some(self.last)
     }
 
+    /// Extends a lease; false where it is not this attempt that holds the chunk.
     pub(crate) fn renew(&mut self, chunk: ChunkKey, attempt: u32, until_unix_ms: i64) -> bool {
         match self.held.get_mut(&chunk) {
-            Some(held) if held.attempt == attempt => held.holder.until_unix_ms = until_unix_ms,
+            Some((held, holder)) if *held == attempt => holder.until_unix_ms = until_unix_ms,
             _ => return false,
         }
-        self.change(chunk);
+        self.changed.insert(chunk, attempt);
         true
     }
 
+    /// Ends a lease; false likewise.
     pub(crate) fn release(&mut self, chunk: ChunkKey, attempt: u32) -> bool {
-        let is_held = |held: &HeldLease| held.attempt == attempt;
-        if !self.held.get(&chunk).is_some_and(is_held) {
-            return false;
+        let is_held = (self.held.get(&chunk)).is_some_and(|(held, _)| *held == attempt);
+        if is_held {
+            self.held.remove(&chunk);
+            self.changed.insert(chunk, attempt);
         }
-        self.held.remove(&chunk);
-        let released = WrittenLease {
-            attempt,
-            holder: None,
-        };
-        self.unwritten.insert(chunk, released);
-        true
-    }
-
-    fn change(&mut self, chunk: ChunkKey) {
-        if let Some(held) = self.held.get(&chunk) {
-            let changed = WrittenLease {
-                attempt: held.attempt,
-                holder: Some(held.holder.clone()),
-            };
-            self.unwritten.insert(chunk, changed);
-        }
+        is_held
     }
 
     /// What the next commit is to store.
-    pub(crate) fn take_changed(&mut self) -> ChangedLeases {
-        mem::take(&mut self.unwritten)
+    pub(crate) fn take_changed(&mut self) -> Vec<ChangedLease> {
+        let changed = mem::take(&mut self.changed).into_iter();
+        changed
+            .map(|(chunk, attempt)| ChangedLease {
+                chunk,
+                attempt,
+                holder: self.held.get(&chunk).map(|(_, holder)| holder.clone()),
+            })
+            .collect()
     }
 
     /// It was not stored: the next commit is to try again, unless it has changed since.
-    pub(crate) fn put_back(&mut self, changed: ChangedLeases) {
-        for (chunk, lease) in changed {
-            self.unwritten.entry(chunk).or_insert(lease);
+    pub(crate) fn put_back(&mut self, changed: &[ChangedLease]) {
+        for lease in changed {
+            self.changed.entry(lease.chunk).or_insert(lease.attempt);
         }
     }
 }
@@ -208,15 +184,15 @@ impl LeaseBook {
 pub(crate) async fn write(
     transaction: &mut Transaction,
     id: TournamentId,
-    changed: &ChangedLeases,
+    changed: &[ChangedLease],
 ) -> Result<(), StoreError> {
-    let changed: Vec<_> = changed.iter().collect();
     for changed in changed.chunks(AT_ONCE) {
         let mut upsert = Statement::new(
             "INSERT INTO leases (tournament, matchup, first_group, group_count, seating,
                  attempt, worker, until_ms, session) VALUES ",
         );
-        upsert.rows(changed, |row, (chunk, lease)| {
+        upsert.rows(changed, |row, lease| {
+            let chunk = &lease.chunk;
             row.bind(id.0).bind(i64::from(chunk.matchup.0));
             row.bind(chunk.first_group.cast_signed());
             row.bind(chunk.groups.cast_signed());

@@ -13,7 +13,7 @@ use crate::{
     ChunkKey, Counter, ENTRY_BOT, FinishedGame, GameRow, Reported, ScoredGroup, Store, StoreError,
     StoredReport, TournamentId,
     game::{TOLD, fouls},
-    lease::{self, ChangedLeases},
+    lease::{self, ChangedLease},
     pack,
     session::Transaction,
     sql::{self, Statement, json, lineup, lineup_text, list, number, unlist},
@@ -41,7 +41,7 @@ impl Store {
         id: TournamentId,
         games: Vec<FinishedGame>,
     ) -> Result<Vec<Reported>, StoreError> {
-        let stored = self.report_all(id, &games, &ChangedLeases::new()).await?;
+        let stored = self.report_all(id, &games, &[]).await?;
         Ok(stored.into_iter().map(|stored| stored.reported).collect())
     }
 
@@ -51,7 +51,7 @@ impl Store {
         &self,
         id: TournamentId,
         games: &[FinishedGame],
-        leases: &ChangedLeases,
+        leases: &[ChangedLease],
     ) -> Result<Vec<StoredReport>, StoreError> {
         let mut tx = self.writing().await?;
         let (state, entrants) = self.lock_tournament(&mut tx, id).await?;
@@ -108,14 +108,16 @@ pub(crate) async fn write(
         withhold(tx, id, &withheld).await?;
         let told: Vec<&GameRow> = told.iter().map(|game| &game.row).collect();
         count(tx, id, &told).await?;
+        let mut touched = BTreeMap::new();
         for game in &accepted {
             let row = &game.row;
-            let group = groups.entry(row.group);
-            group.or_insert_with(|| StoredGroup::of(row)).add(row)?;
+            let group = touched.entry(row.group).or_insert_with(|| {
+                let stored = groups.remove(&row.group);
+                stored.unwrap_or_else(|| StoredGroup::of(row))
+            });
+            group.add(row)?;
         }
-        let touched: BTreeSet<u64> = accepted.iter().map(|game| game.row.group).collect();
-        groups.retain(|number, _| touched.contains(number));
-        complete = complete_groups(tx, id, groups).await?;
+        complete = complete_groups(tx, id, touched).await?;
         if !withheld.is_empty() && !complete.is_empty() {
             let numbers: Vec<u64> = complete.keys().copied().collect();
             release(tx, id, Some(&numbers)).await?;

@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::{
     ChunkKey, FinishedGame, LeaseHolder, Store, StoreError, StoredReport, TournamentId,
-    lease::{self, ChangedLeases, LeaseBook},
+    lease::{self, ChangedLease, LeaseBook},
 };
 
 /// After how long a transaction is tried again first, and at most.
@@ -101,14 +101,11 @@ impl ResultWriter {
         pacing: CommitPacing,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
     ) -> Result<Self, StoreError> {
-        let mut transaction = store.writing().await?;
+        let mut transaction = store.snapshot().await?;
         let tournament = Store::tournament_in(&mut transaction, id).await?;
-        let up_to = lease::reserve(&mut transaction, id).await?;
-        transaction.commit().await?;
-        let mut book = LeaseBook::of(store.leases(id).await?);
-        book.reserve(up_to);
+        drop(transaction);
         let leases = Arc::new(Leases {
-            book: Mutex::new(book),
+            book: Mutex::new(LeaseBook::of(store.leases(id).await?)),
             changed: Notify::new(),
         });
         let (queue, messages) = mpsc::channel(1024);
@@ -133,8 +130,8 @@ impl ResultWriter {
     /// the attempt. From now on games of earlier attempts are
     /// [`Stale`](crate::Reported::Stale), also after a restart.
     ///
-    /// It waits for no commit but once in many thousand leases, when numbers are reserved. The
-    /// lease is stored by the next commit. If the process is killed before that, nobody has the
+    /// It waits for no commit but the first time, and once in ten thousand, when numbers are
+    /// reserved. The lease is stored by the next commit. If the process is killed before that, nobody has the
     /// chunk after a restart, and whoever gets it then has a later attempt.
     ///
     /// # Errors
@@ -274,7 +271,7 @@ impl WriterTask {
     async fn report(
         &self,
         games: &[FinishedGame],
-        leases: &ChangedLeases,
+        leases: &[ChangedLease],
     ) -> Result<Vec<StoredReport>, StoreError> {
         let until = Instant::now() + self.pacing.patience;
         let mut pause = FIRST_PAUSE;
@@ -305,7 +302,7 @@ impl WriterTask {
         let count = games.len();
         let reported = self.report(&games, &leases).await;
         if reported.is_err() {
-            self.leases.book.lock().put_back(leases);
+            self.leases.book.lock().put_back(&leases);
         }
         let commit = Commit {
             games: count,

@@ -135,7 +135,7 @@ impl Snapshot {
         let entrants = names.len();
         let kind = definition.kind()?;
         let seats = kind.info().seats;
-        // Side by side: over a million games each of the first three takes a second.
+        // Side by side: over many games the first three take long.
         let (scores, all, distinct, counters, first_fouls) = tokio::try_join!(
             results.scores(),
             results.group_counts(&[]),

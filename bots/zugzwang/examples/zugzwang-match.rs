@@ -7,14 +7,14 @@
 
 #![allow(clippy::print_stdout, reason = "a program")]
 
+mod shared;
+
 use std::{num::NonZeroUsize, str::FromStr, time::Duration};
 
 use clap::Parser;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use zugzwang::{
-    BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit,
-};
+use zugzwang::{ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit};
 
 /// Plays one set-up of the engine against others.
 #[derive(Parser)]
@@ -119,13 +119,7 @@ fn main() {
 
 /// A board of the sizes that the game has, with so many random stones; none if that ends the game.
 fn start(rng: &mut ChaCha8Rng, plies: u32) -> Option<ConnectFourPosition> {
-    let (rows, columns) = (rng.random_range(9..=12), rng.random_range(9..=12));
-    let cell = BoardCell {
-        column: rng.random_range(0..columns),
-        row: rng.random_range(0..rows),
-    };
-    let shape = BoardShape::new(rows, columns, Some(cell)).ok()?;
-    let mut position = ConnectFourPosition::after(shape, &[]).ok()?;
+    let (mut position, columns) = shared::random_board(rng)?;
     for _ in 0..plies {
         position.play(rng.random_range(0..columns)).ok()?;
     }

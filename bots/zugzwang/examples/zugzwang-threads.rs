@@ -4,14 +4,14 @@
 
 #![allow(clippy::print_stdout, reason = "a program")]
 
+mod shared;
+
 use std::{num::NonZeroUsize, time::Instant};
 
 use clap::Parser;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use zugzwang::{
-    BoardCell, BoardShape, ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit,
-};
+use zugzwang::{ConnectFourEngine, ConnectFourEngineOptions, ConnectFourPosition, Limit};
 
 /// Measures what threads are worth.
 #[derive(Parser)]
@@ -90,13 +90,7 @@ fn engine(threads: NonZeroUsize) -> ConnectFourEngine {
 
 /// A position of a game in which every fourth stone is random; none if the game ends before.
 fn position(rng: &mut ChaCha8Rng) -> Option<ConnectFourPosition> {
-    let (rows, columns) = (rng.random_range(9..=12), rng.random_range(9..=12));
-    let cell = BoardCell {
-        column: rng.random_range(0..columns),
-        row: rng.random_range(0..rows),
-    };
-    let shape = BoardShape::new(rows, columns, Some(cell)).ok()?;
-    let mut position = ConnectFourPosition::after(shape, &[]).ok()?;
+    let (mut position, columns) = shared::random_board(rng)?;
     let mut engine = engine(NonZeroUsize::MIN);
     for _ in 0..rng.random_range(0..STONES) {
         let answer = engine.search(&position, &Limit::nodes(PLAY)).ok()?;

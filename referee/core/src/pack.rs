@@ -9,17 +9,18 @@ use zstd::{
     zstd_safe::{self, CParameter, DCtx, DParameter, ResetDirective},
 };
 
-/// What records of all games have in common, as zstd has learned it:
+/// What records of all games have in common, as zstd has learned it from the texts of 474 records:
+/// of games between `random` bots (150 of Connect Four, 150 of Othello, 60 of Mahjong, 24 of Big
+/// Two), 30 of Connect Four between `uct?playouts=200` and `random`, and 60 of Mahjong between
+/// `shanten` and `simple`. For each game, then once for all:
 ///
 /// ```sh
-/// for game in 'connect-four --deals 150' 'othello --deals 150' 'mahjong --deals 60'; do
-///     arena match $game --bot a=house:random --bot b=house:random --records samples
-/// done
-/// zstd -d --rm samples/*.zst
-/// zstd --train samples/* --maxdict=32768 --dictID=40001 -o referee/core/src/records.dict
+/// arena match connect-four --bot a=house:random --bot b=house:random --deals 75 --records one
+/// zstd -d one/*.zst
+/// zstd --train one/*.jsonl two/*.jsonl --maxdict=32768 --dictID=40001 -o records.dict
 /// ```
 ///
-/// What was packed with one can be read with that one alone, so another dictionary needs another
+/// What was packed with a dictionary can be read with that one alone, so another one needs another
 /// number, and this one stays.
 const DICTIONARY: &[u8] = include_bytes!("records.dict");
 /// The number that frames name the dictionary by.
@@ -60,8 +61,8 @@ pub fn pack(text: &str) -> Vec<u8> {
     COMPRESSOR.with_borrow_mut(|compressor| packed_by(compressor, text))
 }
 
-/// A record's text as a store and a report have it, with two thirds of the bytes of
-/// [`pack`]. [`unpack`] reads both.
+/// A record's text as a store and a report have it, with fewer bytes than [`pack`] has: two thirds
+/// in Connect Four, nine tenths in Big Two. [`unpack`] reads both.
 #[must_use]
 pub fn pack_for_store(text: &str) -> Vec<u8> {
     WITH_DICTIONARY.with_borrow_mut(|compressor| packed_by(compressor, text))

@@ -143,7 +143,10 @@ impl Games for KnownGames {
         let sitting = Sitting::new(game.fixture)?;
         let record = sitting.play_out(|_, _, legal| chance.random_range(0..legal));
         let (text, play_hash) = record.sealed();
-        let packed = (Summary::of(&record, play_hash), Some(pack::pack(&text)));
+        let packed = (
+            Summary::of(&record, play_hash),
+            Some(pack::pack_for_store(&text)),
+        );
         self.known.lock().insert(id, (record.clone(), packed));
         Ok(record)
     }

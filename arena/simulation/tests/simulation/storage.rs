@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use arena_dispatch::{OnCommit, Storage};
-use arena_simulation::{Beside, BesideResults, Pace};
+use arena_simulation::{Beside, BesideResults, Pace, commit_pacing};
 use arena_store::{
     Claim, CommitPacing, Cure, GameFilter, GameRow, QueuedTournament, Store, StoreError,
     Tournament, TournamentId, TournamentState, Wish, WorkerRow, WorkerSession,
@@ -130,12 +130,9 @@ impl Storage for BesideStorage {
         seen: OnCommit,
     ) -> Result<Self::Results, TournamentError> {
         let pacing = CommitPacing {
-            // A game is stored at once, and leases with it: what was stored while simulated time
-            // passes would be stored at another moment in each run.
-            interval: Duration::from_hours(1),
-            most_waiting: 1,
             // No simulated time passes while it tries again.
             patience: Duration::ZERO,
+            ..commit_pacing()
         };
         self.pace.pass().await;
         self.trouble.strike("results")?;

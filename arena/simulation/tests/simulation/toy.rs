@@ -20,12 +20,12 @@ use arena_proto::{
 };
 use arena_simulation::{
     Beside, BesideResults, FaultTable, HostClock, Pace, Simulation, SimulationFailure,
-    SimulationOptions, Trace,
+    SimulationOptions, Trace, commit_pacing,
     network::{self, HostNetwork},
 };
 use arena_store::{
-    ChunkKey, CommitPacing, FinishedGame, GameFilter, GameRow, NewEntrant, NewTournament, Store,
-    TournamentId, pack_for_store,
+    ChunkKey, FinishedGame, GameFilter, GameRow, NewEntrant, NewTournament, Store, TournamentId,
+    pack_for_store,
 };
 use arena_tournament::{Results as _, StoredResults};
 use futures_util::{Stream, StreamExt as _, stream::BoxStream};
@@ -134,16 +134,9 @@ struct Disk {
 impl Disk {
     async fn serve(self, network: HostNetwork) -> turmoil::Result {
         let (store, id) = (self.store.clone(), self.id);
-        let pacing = CommitPacing {
-            // A game is stored at once, and leases with it: what was stored while simulated time
-            // passes would be stored at another moment in each run.
-            interval: Duration::from_hours(1),
-            most_waiting: 1,
-            ..CommitPacing::default()
-        };
-        let stored = self
-            .beside
-            .call(async move { StoredResults::writing_paced(&store, id, pacing, |_| {}).await })?;
+        let stored = self.beside.call(async move {
+            StoredResults::writing_paced(&store, id, commit_pacing(), |_| {}).await
+        })?;
         let stored = stored.with_clock(self.clock.wall_clock());
         let pace = Pace::new(Duration::from_millis(20), self.seed);
         let results = BesideResults::new(stored, self.beside.clone(), pace);

@@ -95,8 +95,8 @@ class Bot:
         if isinstance(sys.stdout, io.TextIOWrapper):
             # What a bot prints is seen at once, also where it goes to a file.
             sys.stdout.reconfigure(line_buffering=True)
-        # What is there now stays: no collection of garbage has to look through it, nor the one at
-        # the end of the program, which lasts longer than a short game.
+        # What is there now stays: no collection of garbage has to look through it, nor does the
+        # one at the end of the program.
         gc.freeze()
         try:
             asyncio.run(self._until_signalled())
