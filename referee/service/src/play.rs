@@ -197,8 +197,8 @@ impl SeatedGame {
         words.into()
     }
 
-    /// Finds a process for every seat and opens its stream. Slots are taken all at once: a
-    /// game that waits for one bot holds no slot of another.
+    /// Finds a process for every seat and opens its stream. Bots that lack one are started side
+    /// by side. Slots are taken all at once: a game that waits for one bot holds no slot of another.
     async fn take_seats(
         &self,
         shard: &Shard,
@@ -210,35 +210,55 @@ impl SeatedGame {
                 Ok(seats) => return Ok(seats),
                 Err(blocked) => blocked,
             };
-            let bot = &self.bots[blocked];
-            let of_this_bot = |seat: &usize| Arc::ptr_eq(&self.bots[*seat], bot);
-            let seats: Vec<usize> = (0..self.bots.len()).filter(of_this_bot).collect();
-            let present = seats.iter().filter(|seat| absent[**seat].is_none()).count();
-            match bot.prepare(shard, present).await {
-                Ok(()) => {}
-                Err(NoSlot::Foul(foul)) => absent[blocked] = Some(foul),
-                Err(NoSlot::Shortage(shortage)) => patience.wait(shortage).await?,
+            let preparing = blocked.iter().map(|&seat| {
+                let bot = &self.bots[seat];
+                let others = self.bots.iter().zip(&absent);
+                let present =
+                    others.filter(|(other, foul)| foul.is_none() && Arc::ptr_eq(other, bot));
+                bot.prepare(shard, present.count())
+            });
+            let prepared = join_all(preparing.collect::<Vec<_>>()).await;
+            let mut lacks = None;
+            for (seat, prepared) in blocked.into_iter().zip(prepared) {
+                match prepared {
+                    Ok(()) => {}
+                    Err(NoSlot::Foul(foul)) => absent[seat] = Some(foul),
+                    Err(NoSlot::Shortage(shortage)) => lacks = Some(shortage),
+                }
+            }
+            if let Some(shortage) = lacks {
+                patience.wait(shortage).await?;
             }
         }
     }
 
-    /// Takes a slot for every seat whose bot is not absent, or none and gives a seat that
-    /// has to wait. All games take them in one order of the bots.
+    /// Takes a slot for every seat whose bot is not absent, or none and gives the seats that have
+    /// to wait, one of each bot. All games take them in one order of the bots.
     fn try_seats(
         &self,
         shard: &Shard,
         absent: &[Option<Foul>],
-    ) -> Result<PerSeat<SeatState>, usize> {
+    ) -> Result<PerSeat<SeatState>, Vec<usize>> {
         let mut order: Vec<usize> = (0..self.bots.len()).collect();
         order.sort_by_key(|&seat| self.bots[seat].number());
         let mut slots: Vec<(usize, GameSlot)> = Vec::new();
+        let mut blocked: Vec<usize> = Vec::new();
         for seat in order {
-            if absent[seat].is_some() {
+            let bot = &self.bots[seat];
+            let waits = blocked
+                .last()
+                .is_some_and(|&last| Arc::ptr_eq(&self.bots[last], bot));
+            if absent[seat].is_some() || waits {
                 continue;
             }
             let others: Vec<&GameSlot> = slots.iter().map(|(_, slot)| slot).collect();
-            let slot = self.bots[seat].try_slot(shard.id, &others).ok_or(seat)?;
-            slots.push((seat, slot));
+            match bot.try_slot(shard.id, &others) {
+                Some(slot) => slots.push((seat, slot)),
+                None => blocked.push(seat),
+            }
+        }
+        if !blocked.is_empty() {
+            return Err(blocked);
         }
         slots.sort_by_key(|(seat, _)| *seat);
         let mut slots = slots.into_iter();

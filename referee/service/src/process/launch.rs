@@ -155,7 +155,7 @@ impl Launch {
                 }
                 self.say_what_is_shared(&mut resources.child);
                 let memory = match first {
-                    Some(first) => MemoryWatch::start(first, self.memory, cgroup),
+                    Some(first) => MemoryWatch::start(first, self.memory, cgroup).await,
                     // It can't be measured from here; its container has a limit.
                     None => Ok(None),
                 };

@@ -12,7 +12,7 @@ use std::{
 
 use referee_core::Foul;
 use referee_sandbox::{Cgroup, MemoryKills};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     proc::{OrShortage, memory_of_tree},
@@ -71,12 +71,13 @@ pub(super) struct MemoryWatch {
 }
 
 impl MemoryWatch {
-    /// Starts the thread, if the memory is limited or measured.
+    /// Starts the thread, if the memory is limited or measured, and waits until it has looked
+    /// once: what the process takes from then on is counted.
     ///
     /// # Errors
     ///
     /// The system can't start a thread.
-    pub(super) fn start(
+    pub(super) async fn start(
         id: u32,
         memory: MemoryOptions,
         cgroup: Option<Cgroup>,
@@ -86,13 +87,15 @@ impl MemoryWatch {
         }
         let (running, ended) = channel();
         let (end, ends) = mpsc::channel(1);
+        let (looking, looked) = oneshot::channel();
         std::thread::Builder::new()
             .name(format!("memory-{id}"))
             .spawn(move || {
-                if let Some(why) = memory.watch(id, cgroup.as_ref(), &ended) {
+                if let Some(why) = memory.watch(id, cgroup.as_ref(), &ended, looking) {
                     let _ = end.try_send(why);
                 }
             })?;
+        let _ = looked.await;
         Ok(Some(Self {
             running: Some(running),
             ends,
@@ -118,13 +121,22 @@ impl MemoryWatch {
 impl MemoryOptions {
     /// Measures until the process has ended or is to be ended, or its [`MemoryWatch`] is ended
     /// or dropped. What can't be measured is measured again; only where that goes on is the
-    /// process ended, since it would be without a limit.
-    fn watch(&self, id: u32, cgroup: Option<&Cgroup>, ended: &Receiver<()>) -> Option<MemoryEnd> {
+    /// process ended, since it would be without a limit. `looking` is dropped after the first look.
+    fn watch(
+        &self,
+        id: u32,
+        cgroup: Option<&Cgroup>,
+        ended: &Receiver<()>,
+        looking: oneshot::Sender<()>,
+    ) -> Option<MemoryEnd> {
         let mut at_first = None;
         let mut measured = Instant::now();
         let mut is_last = false;
+        let mut looking = Some(looking);
         loop {
-            match used(id, cgroup) {
+            let used = used(id, cgroup);
+            drop(looking.take());
+            match used {
                 Ok(None) => return None,
                 Ok(Some(used)) => {
                     measured = Instant::now();
