@@ -3,8 +3,8 @@
 import { toBinary, type DescFile } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import * as grpc from '@grpc/grpc-js';
-import { ReflectionService } from '@grpc/reflection';
-import { HealthImplementation, service as healthService } from 'grpc-health-check';
+import type { ReflectionService } from '@grpc/reflection';
+import type { HealthImplementation } from 'grpc-health-check';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -12,12 +12,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { ListenError, readAddress, removeSocket } from './address.js';
 import { Fault, statusOf } from './fault.js';
+import { addLater, type Method } from './later.js';
 import { Session, type Ready, type ServedGame } from './session.js';
 import { Slots } from './slots.js';
 
 /** How long games may go on after the bot was asked to stop. */
 export const GRACE_MS = 5000;
 const HEALTH = 'grpc.health.v1.Health';
+const HEALTH_METHODS: readonly Method[] = [
+  { path: `/${HEALTH}/Check`, requestStream: false, responseStream: false },
+  { path: `/${HEALTH}/List`, requestStream: false, responseStream: false },
+  { path: `/${HEALTH}/Watch`, requestStream: false, responseStream: true },
+];
+const REFLECTION_METHODS: readonly Method[] = ['v1', 'v1alpha'].map((version) => ({
+  path: `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+  requestStream: true,
+  responseStream: true,
+}));
 
 type Stream = grpc.ServerDuplexStream<Buffer, Buffer>;
 
@@ -37,12 +48,12 @@ export async function serve(
   const running = new RunningGames(ready);
   const names = games.map(({ game }) => game.service.typeName);
   for (const served of games) running.addTo(server, served);
-  const statuses = ['', ...names];
-  const health = new HealthImplementation(
-    Object.fromEntries(statuses.map((name) => [name, 'SERVING' as const])),
-  );
-  health.addToServer(server);
-  reflection(games, names).addToServer(server);
+  const health = new Health(names);
+  health.addTo(server);
+  addLater(server, REFLECTION_METHODS, async () => {
+    const reflecting = await reflection(games, names);
+    return (service) => reflecting.addToServer(service as grpc.Server);
+  });
 
   const port = await listen(server, address, target, path);
   try {
@@ -50,7 +61,7 @@ export async function serve(
     if (!stop.aborted) await once(stop, 'abort');
     running.stop();
     // Whoever watches our health is told; it must not keep us running.
-    for (const name of statuses) health.setStatus(name, 'NOT_SERVING');
+    health.stop();
     server.tryShutdown(() => {});
     await within(running.empty(), GRACE_MS);
   } finally {
@@ -183,8 +194,43 @@ export class RunningGames {
   }
 }
 
+/** The health of the bot and of each of its games. */
+class Health {
+  readonly #names: readonly string[];
+  #isStopping = false;
+  #loaded: HealthImplementation | null = null;
+
+  constructor(games: readonly string[]) {
+    this.#names = ['', ...games];
+  }
+
+  addTo(server: grpc.Server): void {
+    addLater(server, HEALTH_METHODS, async () => {
+      const { HealthImplementation } = await import('grpc-health-check');
+      const status = this.#isStopping ? 'NOT_SERVING' : 'SERVING';
+      const statuses = this.#names.map((name) => [name, status] as const);
+      const health = new HealthImplementation(Object.fromEntries(statuses));
+      this.#loaded = health;
+      return (service) => health.addToServer(service as grpc.Server);
+    });
+  }
+
+  /** Tells whoever watches. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const name of this.#names) this.#loaded?.setStatus(name, 'NOT_SERVING');
+  }
+}
+
 /** Says of each service which messages it has. The package knows only definitions of proto-loader. */
-function reflection(games: readonly ServedGame[], names: readonly string[]): ReflectionService {
+async function reflection(
+  games: readonly ServedGame[],
+  names: readonly string[],
+): Promise<ReflectionService> {
+  const [{ ReflectionService }, { service: health }] = await Promise.all([
+    import('@grpc/reflection'),
+    import('grpc-health-check'),
+  ]);
   const files = new Map<string, Buffer>();
   const add = (file: DescFile): void => {
     if (files.has(file.name)) return;
@@ -192,7 +238,7 @@ function reflection(games: readonly ServedGame[], names: readonly string[]): Ref
     file.dependencies.forEach(add);
   };
   for (const { game } of games) add(game.service.file);
-  const healthFiles = (Object.values(healthService)[0] as unknown as HealthMethod).requestType;
+  const healthFiles = (Object.values(health)[0] as unknown as HealthMethod).requestType;
   const fileDescriptorProtos = [...files.values(), ...healthFiles.fileDescriptorProtos];
   const definition = { bot: { fileDescriptorProtos } };
   return new ReflectionService(
