@@ -2,7 +2,9 @@
 //! their own means, and says where their samples are.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsString,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -241,6 +243,13 @@ pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     java(&["-q", "package", "-DskipTests"], None)?;
     go()?;
     let cpp = cpp("cpp-release", "Release", None, &[])?;
+    let built = folder();
+    let (jar, archive) = (built.join("java/random.jar"), built.join("java/random.jsa"));
+    let mut archived = OsString::from("-XX:ArchiveClassesAtExit=");
+    archived.push(&archive);
+    let mut java = command("java");
+    java.args(["-Xlog:disable".as_ref(), &*archived, "-cp".as_ref()]);
+    stream(java.arg(&jar).arg("botarena.WarmUp"))?;
     let samples = root().join("bots/python/samples");
     let lines = root().join("bots/adapters/lines/samples");
     let c = folder().join("random_bot_c");
@@ -253,8 +262,8 @@ pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     )?;
     let (rust, python, cpp) = (rust.display(), python.display(), cpp.display());
     let typescript = root().join("bots/typescript/samples");
-    let (typescript, built) = (typescript.display(), folder());
-    let built = built.display();
+    let typescript = typescript.display();
+    let (built, jar, archive) = (built.display(), jar.display(), archive.display());
     let (samples, lines, c) = (samples.display(), lines.display(), c.display());
     Ok(format!(
         "Rust='{rust}/random'\n\
@@ -262,7 +271,8 @@ pub(crate) fn random_samples(rust: &Path) -> Result<String> {
          Python, asyncio='{python}' '{samples}/random_async.py'\n\
          Python, threads='{python}' '{samples}/random_bot.py'\n\
          JavaScript=node '{typescript}/random.js'\n\
-         Java=java -jar '{built}/java/random.jar'\n\
+         Java=java -jar '{jar}'\n\
+         Java, archived classes=java '-XX:SharedArchiveFile={archive}' -jar '{jar}'\n\
          Go='{built}/go/random'\n\
          C, lines of JSON='{rust}/adapter' stdio '{c}'\n\
          Python, lines of JSON='{rust}/adapter' stdio '{python}' '{lines}/random_bot.py'"

@@ -18,7 +18,7 @@
 //! | `brain` | `brain.cpp` | it, with the adapter for brains, to `bot` | `exec:./bot` |
 //! | `rust` | `Cargo.toml` or a `.rs` file | `rustc` of `src/main.rs` or `main.rs` to `bot`; no cargo, so no build script | `exec:./bot` |
 //! | `go` | `go.mod` or a `.go` file | `go build` of the folder to `bot` | `exec:./bot` |
-//! | `java` | a `.java` file | all but `…Test.java` to `bot.jar`, beside `kit.jar` | `exec:java -cp bot.jar:kit.jar CLASS`, the class with `main` |
+//! | `java` | a `.java` file | all but `…Test.java` to `bot.jar`, beside `kit.jar`, and an archive of classes | `exec:java '-XX:SharedArchiveFile=bot.jsa' -cp bot.jar:kit.jar CLASS`, the class with `main` |
 //! | `typescript` | a `.ts` file | all but `….test.ts` to `dist/`; the kit's packages are put beside it, no script of npm runs | `exec:node dist/main.js`, or `bot.js` or `index.js` |
 //! | `cpp` | a C++ file | all but `…_test.cpp`, with the kit, to `bot` | `exec:./bot` |
 //! | `python` | `bot.py`, `main.py`, or the only `.py` file | its syntax is checked | `exec:python3 bot.py` where a file names `bot_arena`, else `stdio:python3 bot.py` |
@@ -63,7 +63,7 @@
 //! | `cpp`, `brain` | the same, `pkg-config` (pkgconf), libgrpc++-dev, libprotobuf-dev | [`CppKit`] and [`BrainKit`]: `cmake -S bots -B FOLDER` and what it builds |
 //! | `rust` | `rustc`, `cc` | [`RustKit`]: `cargo build -p bot-kit` by the same compiler |
 //! | `go` | `go`, `sed` | [`GoKit`]: `bots/go`, its modules, and what was compiled of them |
-//! | `java` | `javac`, `jar` (openjdk-17-jdk-headless) | a jar with the kit and all that it needs |
+//! | `java` | `java`, `javac`, `jar` (openjdk-17-jdk-headless) | a jar with the kit and all that it needs |
 //! | `typescript`, `javascript` | `node` | [`NodeKit`]: `node_modules` with `bot-arena`, and the package `typescript` |
 //! | `python` | `python3`; to play, with the package `bot_arena` | |
 

@@ -178,7 +178,9 @@ fn go(toolchain: &Toolchain) -> Result<Recipe, BuildError> {
     Ok(recipe)
 }
 
-/// Java, with the kit.
+/// Java, with the kit and an archive of its classes, with which it starts nearly twice as fast.
+/// Java takes the archive only where the jars have the times that they had when it was made, and a packed
+/// bot has no times. Where there is no archive the bot starts as ever.
 fn java(sources: &Sources, is_told: bool, toolchain: &Toolchain) -> Result<Recipe, BuildError> {
     let kit = toolchain.java.as_ref();
     let kit = kit.ok_or_else(|| absent("kit for Java"))?;
@@ -187,7 +189,10 @@ fn java(sources: &Sources, is_told: bool, toolchain: &Toolchain) -> Result<Recip
     let script = format!(
         "cp {kit} kit.jar\n\
          javac -encoding UTF-8 -proc:none -cp kit.jar -d \"$HOME/classes\" {files}\n\
-         jar --create --file bot.jar -C \"$HOME/classes\" .\n",
+         jar --create --file bot.jar -C \"$HOME/classes\" .\n\
+         touch -d @0 bot.jar kit.jar\n\
+         java -Xlog:disable -XX:ArchiveClassesAtExit=bot.jsa -cp bot.jar:kit.jar botarena.WarmUp \
+         || rm -f bot.jsa\n",
         kit = quoted(kit),
         files = words(files),
     );
@@ -195,11 +200,12 @@ fn java(sources: &Sources, is_told: bool, toolchain: &Toolchain) -> Result<Recip
         true => String::new(),
         false => main_class(sources)?,
     };
-    let command = ["java", "-cp", "bot.jar:kit.jar", &main];
+    let archive = "-XX:SharedArchiveFile=bot.jsa";
+    let command = ["java", archive, "-cp", "bot.jar:kit.jar", &main];
     let command = command.map(str::to_owned).into();
     let mut recipe = Recipe::new(
         Language::Java,
-        &["javac", "jar"],
+        &["java", "javac", "jar"],
         script,
         Start::Exec(command),
     );

@@ -194,7 +194,7 @@ fn package(program: &str) -> &'static str {
         "python3" => "Debian: python3",
         "node" => "Debian: nodejs, or https://nodejs.org",
         "go" => "https://go.dev",
-        "javac" | "jar" => "Debian: openjdk-17-jdk-headless",
+        "java" | "javac" | "jar" => "Debian: openjdk-17-jdk-headless",
         "rustc" => "https://rustup.rs",
         "pkg-config" => "Debian: pkgconf",
         "iconv" => "Debian: libc-bin",

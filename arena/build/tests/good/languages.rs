@@ -1,7 +1,9 @@
 //! The languages whose kits `cargo xtask test` builds, by what `arena bots new` writes.
 
+use std::process::Command;
+
 use arena_build::{BuildLimits, Built, FaultKind, Language};
-use referee_bots::machine_label;
+use referee_bots::{archive::unpack_archive, machine_label};
 
 use crate::{
     common::{build_in, fault, kits, sandbox},
@@ -92,14 +94,23 @@ fn a_bot_in_java_is_built() {
         ("src/test/java/MyBotTest.java", &test),
     ];
     let built = built("connect_four", &files);
-    let inner = "exec:java -cp bot.jar:kit.jar MyBot";
+    let inner = "exec:java '-XX:SharedArchiveFile=bot.jsa' -cp bot.jar:kit.jar MyBot";
     is_built(
         &built,
         Language::Java,
         inner,
         &["java"],
-        &["bot.jar", "kit.jar"],
+        &["bot.jar", "kit.jar", "bot.jsa"],
     );
+    // In another folder than the one in which it was made, Java takes the archive of classes.
+    let folder = tempfile::tempdir().unwrap();
+    let bot = folder.path().join("bot");
+    unpack_archive(&built.packed.bytes, &built.packed.hash, &bot).unwrap();
+    let mut java = Command::new("java");
+    java.args(["-Xshare:on", "-XX:SharedArchiveFile=bot.jsa"]);
+    java.args(["-cp", "bot.jar:kit.jar", "-version"]);
+    let said = java.current_dir(&bot).output().unwrap();
+    assert!(said.status.success(), "{said:?}");
 }
 
 #[test]

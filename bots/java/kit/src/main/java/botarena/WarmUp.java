@@ -29,6 +29,10 @@ import io.grpc.netty.shaded.io.netty.channel.local.LocalIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.local.LocalServerChannel;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
 import java.lang.System.Logger.Level;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -40,14 +44,38 @@ import java.util.concurrent.TimeUnit;
  * Plays short games within the process before it listens, none of them with the author's objects:
  * so classes are loaded and the code that every game runs is compiled before a clock runs. Later
  * there may be no time for it: a bot can be held still while others move, and its compiler with it.
+ *
+ * <p>As a program it does so with all games and ends. That is for an archive of classes, with which
+ * Java starts nearly twice as fast: {@code java -XX:ArchiveClassesAtExit=bot.jsa -cp bot.jar
+ * botarena.WarmUp}, and then {@code java -XX:SharedArchiveFile=bot.jsa -jar bot.jar}.
  */
-final class WarmUp {
+public final class WarmUp {
     private static final int GAMES = 5;
     private static final Duration LONGEST = Duration.ofSeconds(2);
 
     private static final int QUIET_MS = 100;
 
     private WarmUp() {}
+
+    /** Serves each game for a moment, and plays it as before a bot listens. */
+    public static void main(String[] arguments) throws Exception {
+        Path folder = Files.createTempDirectory("warm-up");
+        Path socket = folder.resolve("socket");
+        Bot bot =
+                new Bot("warm-up", "1")
+                        .bigTwo(IdleBigTwo::new)
+                        .connectFour(() -> idleConnectFour())
+                        .mahjong(IdleMahjong::new)
+                        .othello(() -> idleOthello());
+        try (Serving serving = bot.serve("unix:" + socket)) {
+            // A connection, so that what accepts one is loaded too.
+            SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
+            Thread.sleep(QUIET_MS);
+        } finally {
+            Files.deleteIfExists(socket);
+            Files.delete(folder);
+        }
+    }
 
     static void run(Collection<Session.Served<?>> games) {
         long end = System.nanoTime() + LONGEST.toNanos();
@@ -124,15 +152,21 @@ final class WarmUp {
     /** A game that is played by an object of the kit's. */
     private static Session.Served<?> idle(Game<?> game) {
         if (game instanceof ConnectFourGame connectFour) {
-            ConnectFourBot bot = ask -> ask.points().get(0);
-            return new Session.Served<>(connectFour, start -> bot, WarmUp.class);
+            return new Session.Served<>(connectFour, start -> idleConnectFour(), WarmUp.class);
         } else if (game instanceof OthelloGame othello) {
-            OthelloBot bot = (ask, limit) -> new Square(0, ask.cell(0, 0));
-            return new Session.Served<>(othello, start -> bot, WarmUp.class);
+            return new Session.Served<>(othello, start -> idleOthello(), WarmUp.class);
         } else if (game instanceof MahjongGame mahjong) {
             return new Session.Served<>(mahjong, start -> new IdleMahjong(), WarmUp.class);
         }
         return new Session.Served<>((BigTwoGame) game, start -> new IdleBigTwo(), WarmUp.class);
+    }
+
+    private static ConnectFourBot idleConnectFour() {
+        return ask -> ask.points().get(0);
+    }
+
+    private static OthelloBot idleOthello() {
+        return (ask, limit) -> new Square(0, ask.cell(0, 0));
     }
 
     private static final class IdleMahjong implements MahjongBot {
