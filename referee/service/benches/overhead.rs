@@ -5,7 +5,7 @@
 //! sides of each, and so are the build, the sizes of the messages and the
 //! number of streams.
 
-#![allow(clippy::print_stdout, reason = "a program")]
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program")]
 
 #[path = "overhead/containers.rs"]
 mod containers;
@@ -77,9 +77,10 @@ fn square(side: u8) -> Value {
 fn main() {
     let arguments: Vec<String> = env::args().collect();
     match arguments.get(1).map(String::as_str) {
-        Some("serve-echo") => return serve(&arguments[2], false, "listening"),
-        Some("serve-parked") => return serve(&arguments[2], true, "listening"),
+        Some("serve-echo") => return serve(&arguments[2], Answering::Echo, "listening"),
+        Some("serve-parked") => return serve(&arguments[2], Answering::Ready, "listening"),
         Some("serve-raw") => return serve_raw(&arguments[2]),
+        Some("serve-known") => return serve_known(&arguments[2]),
         Some("hang") => return hang(),
         Some("sandbox") => {
             let _ = referee_sandbox::enter();
@@ -112,13 +113,13 @@ fn main() {
             Some("throughput") => throughput().await,
             Some("every-game") => every_game().await,
             Some("memory") => memory().await,
-            Some(part @ ("games" | "echoes")) => {
+            Some(part @ ("games" | "known" | "echoes")) => {
                 let at_once = arguments.last().and_then(|word| word.parse().ok());
                 only(part, at_once.unwrap_or(128)).await;
             }
             _ => panic!(
-                "expected latency, throughput, every-game, walls, containers, hanging, memory, games or \
-                 echoes"
+                "expected latency, throughput, every-game, walls, containers, hanging, memory, games, \
+                 known or echoes"
             ),
         }
     });
@@ -132,10 +133,13 @@ fn runtime() -> Runtime {
 /// Only games, or only echoes, this many at once, for a profiler.
 async fn only(part: &str, at_once: usize) {
     let sides = Sides::new(2);
-    let measured = if part == "games" {
-        sides.games(at_once, CONNECT_FOUR, &Value::Null).await
-    } else {
-        sides.echoes(at_once, FOR_EVER).await
+    let measured = match part {
+        "games" => sides.games(at_once, CONNECT_FOUR, &Value::Null).await,
+        "known" => {
+            let known = sides.known(&Value::Null).await;
+            known.games(at_once, CONNECT_FOUR, &Value::Null).await
+        }
+        _ => sides.echoes(at_once, FOR_EVER).await,
     };
     println!(
         "{part}: {:.0} questions/s, {:.1} µs of CPU each",
@@ -155,7 +159,9 @@ async fn latency() {
     // Two servers asked in turn, as a game asks the bots in its seats.
     let sides = Sides::new(2);
     let server = Server::start("serve-raw", sides.folder.path(), "raw");
-    let [raw, tcp, echo, short, small, large, few, many] = medians(async || {
+    let known = [4, 12].map(square);
+    let known = [sides.known(&known[0]).await, sides.known(&known[1]).await];
+    let [raw, tcp, echo, short, small, large, few, many, known] = medians(async || {
         let raw = ping_pong(UnixStream::connect(&server.socket).expect("connected"));
         let tcp = TcpStream::connect(&server.said).expect("connected");
         tcp.set_nodelay(true).expect("no delay");
@@ -166,15 +172,21 @@ async fn latency() {
         // each question costs: games of two lengths tell them apart.
         let small = sides.games(1, CONNECT_FOUR, &square(4)).await;
         let large = sides.games(1, CONNECT_FOUR, &square(12)).await;
+        let [short_known, long_known] = [
+            known[0].games(1, CONNECT_FOUR, &square(4)).await,
+            known[1].games(1, CONNECT_FOUR, &square(12)).await,
+        ];
         [
             raw,
             tcp,
             1e6 / echo.rate,
             1e6 / short.rate,
-            1e6 * small.questions_a_game / small.rate,
-            1e6 * large.questions_a_game / large.rate,
+            small.us_a_game(),
+            large.us_a_game(),
             small.questions_a_game,
             large.questions_a_game,
+            (long_known.us_a_game() - short_known.us_a_game())
+                / (long_known.questions_a_game - short_known.questions_a_game),
         ]
     })
     .await;
@@ -190,10 +202,15 @@ async fn latency() {
         (
             "a question through the referee, with its stone and its line in the record",
             (large - small) / (many - few),
+            "",
+        ),
+        (
+            "the same, of bots that know their answers before",
+            known,
             "**",
         ),
         (
-            "the same in whole games on 12 by 12, their beginnings and ends counted in",
+            "of `random` in whole games on 12 by 12, their beginnings and ends counted in",
             large / many,
             "",
         ),
@@ -207,23 +224,34 @@ async fn latency() {
 /// (b) Many games at once, on all cores.
 async fn throughput() {
     let sides = Sides::new(2);
+    let known = sides.known(&Value::Null).await;
     println!("\n(b) Games of random against random at once, bots as processes of their own\n");
     println!(
-        "| games | questions/s, bare streams | questions/s, referee | ratio | plies/s | CPU µs a question, bare | referee |"
+        "| games | questions/s, bare streams | `random` | ratio | answers known before | ratio | plies/s of `random` | CPU µs a question, bare | `random` | known |"
     );
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for at_once in [1, 2, 8, 32, 128] {
-        let [bare, refereed, plies, bare_cpu, cpu] = medians(async || {
+        let [bare, refereed, quick, plies, bare_cpu, cpu, quick_cpu] = medians(async || {
             let bare = sides.echoes(at_once, FOR_EVER).await;
             let game = sides.games(at_once, CONNECT_FOUR, &Value::Null).await;
+            let quick = known.games(at_once, CONNECT_FOUR, &Value::Null).await;
             // All but the first question of each seat.
             let plies = game.rate * (game.questions_a_game - 2.0) / game.questions_a_game;
-            [bare.rate, game.rate, plies, bare.cpu_us, game.cpu_us]
+            [
+                bare.rate,
+                game.rate,
+                quick.rate,
+                plies,
+                bare.cpu_us,
+                game.cpu_us,
+                quick.cpu_us,
+            ]
         })
         .await;
         println!(
-            "| {at_once} | {bare:.0} | {refereed:.0} | **{:.2}** | {plies:.0} | {bare_cpu:.1} | {cpu:.1} |",
+            "| {at_once} | {bare:.0} | {refereed:.0} | {:.2} | {quick:.0} | **{:.2}** | {plies:.0} | {bare_cpu:.1} | {cpu:.1} | {quick_cpu:.1} |",
             refereed / bare,
+            quick / bare,
         );
     }
     sides.stop().await;
@@ -419,7 +447,7 @@ async fn hanging() {
 fn hang() {
     let listen = env::var("BOT_LISTEN").expect("where to listen");
     let socket = listen.strip_prefix("unix:").expect("a socket");
-    serve(socket, true, &format!("listening on {listen}"));
+    serve(socket, Answering::Ready, &format!("listening on {listen}"));
 }
 
 fn sandbox() -> Arc<Sandbox> {
@@ -516,6 +544,12 @@ struct Measured {
     cpu_us: f64,
 }
 
+impl Measured {
+    fn us_a_game(&self) -> f64 {
+        1e6 * self.questions_a_game / self.rate
+    }
+}
+
 impl Counts {
     /// Counts for a while, with the CPU time of everything that we have started, and then
     /// drops the work.
@@ -554,6 +588,8 @@ struct Sides {
     echo: Vec<Server>,
     bots: Vec<Arc<Bot>>,
     pool: Arc<Pool>,
+    /// The number of the only game that they play; none where each is another one.
+    number: Option<u64>,
 }
 
 impl Sides {
@@ -572,6 +608,7 @@ impl Sides {
             bots: bots.collect(),
             pool: Arc::new(Pool::new(1).expect("a pool")),
             folder,
+            number: None,
         }
     }
 
@@ -582,6 +619,42 @@ impl Sides {
             bots,
             pool: Arc::new(Pool::new(1).expect("a pool")),
             folder: tempfile::tempdir().expect("a folder"),
+            number: None,
+        }
+    }
+
+    /// The same bots in one game again and again, by servers that have their answers from before: they
+    /// cost no more than the bare streams do.
+    async fn known(&self, setup: &Value) -> Self {
+        const NUMBER: u64 = 1;
+        let record = play(&self.pool, self.bots.clone(), NUMBER, CONNECT_FOUR, setup).await;
+        let folder = tempfile::tempdir().expect("a folder");
+        let seats = (0_u8..).take(self.bots.len()).map(Seat::new);
+        let servers = seats.map(|seat| {
+            let answers = record.events.iter().filter_map(|event| match event {
+                Event::Answered {
+                    seat: of, answer, ..
+                } if *of == seat => Some(answer.to_vec()),
+                _ => None,
+            });
+            let answers: Vec<Vec<u8>> = answers.collect();
+            let name = format!("k{seat}");
+            let file = folder.path().join(&name).with_extension(ANSWERS);
+            let json = serde_json::to_vec(&answers).expect("JSON");
+            std::fs::write(file, json).expect("written");
+            Server::start("serve-known", folder.path(), &name)
+        });
+        let echo: Vec<Server> = servers.collect();
+        let bots = echo.iter().map(|server| {
+            let address = Address::Unix(server.socket.clone());
+            Arc::new(Bot::at(address, CONNECT_LIMIT))
+        });
+        Self {
+            bots: bots.collect(),
+            echo,
+            pool: self.pool.clone(),
+            folder,
+            number: Some(NUMBER),
         }
     }
 
@@ -635,6 +708,7 @@ impl Sides {
         let players = (0..at_once).map(|_| async {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
+                let number = self.number.unwrap_or(number);
                 let record = play(&self.pool, self.bots.clone(), number, game, setup).await;
                 let count = |wanted: fn(&Event) -> bool| {
                     record.events.iter().filter(|event| wanted(event)).count() as u64
@@ -759,15 +833,35 @@ impl Drop for Server {
 
 const ECHO_PATH: &str = "/games.connect_four.v1.ConnectFourBot/Play";
 
-/// Answers every message with one of the usual size; `parked` answers only the
-/// first, and with Ready.
-fn serve(socket: &str, parked: bool, said: &str) {
+/// What a server answers.
+#[derive(Clone)]
+enum Answering {
+    /// Every message, with one of the usual size.
+    Echo,
+    /// Only the first, with Ready.
+    Ready,
+    /// Each message with the next of these, as far as there are any.
+    Known(Arc<Vec<Bytes>>),
+}
+
+/// The ending of the file with the answers of a server, as JSON.
+const ANSWERS: &str = "answers";
+
+fn serve_known(socket: &str) {
+    let file = Path::new(socket).with_extension(ANSWERS);
+    let json = std::fs::read(file).expect("it is there");
+    let answers: Vec<Vec<u8>> = serde_json::from_slice(&json).expect("bytes");
+    let answers = answers.into_iter().map(Bytes::from).collect();
+    serve(socket, Answering::Known(Arc::new(answers)), "listening");
+}
+
+fn serve(socket: &str, answering: Answering, said: &str) {
     runtime().block_on(async {
         let listener = tokio::net::UnixListener::bind(socket).expect("bound");
         println!("{said}");
         tonic::transport::Server::builder()
             .max_concurrent_streams(1_000_000)
-            .add_service(Echo { parked })
+            .add_service(Echo { answering })
             .serve_with_incoming(UnixListenerStream::new(listener))
             .await
             .expect("served");
@@ -776,7 +870,7 @@ fn serve(socket: &str, parked: bool, said: &str) {
 
 #[derive(Clone)]
 struct Echo {
-    parked: bool,
+    answering: Answering,
 }
 
 impl tonic::server::NamedService for Echo {
@@ -816,13 +910,21 @@ impl tonic::server::StreamingService<Bytes> for Echo {
         const READY: &[u8] = &[8, 0, 18, 4, 24, 0xc0, 0x84, 61];
         let answer = Bytes::from(vec![7; ANSWER_BYTES]);
         let calls = request.into_inner();
-        let answers: Answers = if self.parked {
-            Box::pin(calls.enumerate().filter_map(|(at, _)| async move {
-                (at == 0).then(|| Ok(Bytes::from_static(READY)))
-            }))
-        } else {
-            Box::pin(calls.map(move |call| call.map(|_| answer.clone())))
-        };
+        let ready = Bytes::from_static(READY);
+        let answers: Answers =
+            match &self.answering {
+                Answering::Echo => Box::pin(calls.map(move |call| call.map(|_| answer.clone()))),
+                Answering::Ready => Box::pin(calls.enumerate().filter_map(move |(at, _)| {
+                    let answer = (at == 0).then(|| Ok(ready.clone()));
+                    std::future::ready(answer)
+                })),
+                Answering::Known(known) => {
+                    let known = known.clone();
+                    Box::pin(calls.enumerate().filter_map(move |(at, _)| {
+                        std::future::ready(known.get(at).cloned().map(Ok))
+                    }))
+                }
+            };
         std::future::ready(Ok(Response::new(answers)))
     }
 }

@@ -465,16 +465,17 @@ impl ConnectFourBoard {
     pub fn cells(&self, seat: Seat, [own, others, empty]: [u8; 3]) -> Vec<u8> {
         let own_side = &self.sides[seat.index()].across;
         let other_side = &self.sides[seat.other().index()].across;
-        let rows = own_side.iter().zip(other_side).take(self.rows());
-        let mut cells = Vec::with_capacity(self.rows() * self.columns());
-        for (owns, theirs) in rows {
-            cells.extend((0..self.columns()).map(|column| {
-                match (owns >> column & 1, theirs >> column & 1) {
-                    (0, 0) => empty,
-                    (0, _) => others,
-                    _ => own,
+        let mut cells = vec![empty; self.rows() * self.columns()];
+        let rows = cells.chunks_exact_mut(self.columns());
+        for (row, (owns, theirs)) in rows.zip(own_side.iter().zip(other_side)) {
+            // Most cells are empty: each stone is looked for, and not each cell.
+            for (stones, sign) in [(*owns, own), (*theirs, others)] {
+                let mut left = stones;
+                while left != 0 {
+                    row[left.trailing_zeros() as usize] = sign;
+                    left &= left - 1;
                 }
-            }));
+            }
         }
         cells
     }
