@@ -49,6 +49,8 @@ pub struct Bot {
     is_told: AtomicBool,
 }
 
+/// Longest time for which a bot that starts keeps others from starting.
+const START_TURN: Duration = Duration::from_secs(1);
 /// Interval at which a service that is gone is tried again.
 const SERVICE_PAUSE: Duration = Duration::from_millis(50);
 /// Longest time for which a game waits that a service is started again, however long a start may
@@ -299,7 +301,7 @@ impl Bot {
             match self.next_step(shard.id, processes) {
                 NextStep::Ready => return Ok(()),
                 NextStep::Wait => changed.await,
-                NextStep::Start => self.start().await?,
+                NextStep::Start => self.start_in_turn(shard).await?,
                 NextStep::Connect(instance) => self.connect(&instance, shard).await?,
                 NextStep::Never => {
                     return Err(NoSlot::Foul(Foul::Unreachable {
@@ -365,8 +367,21 @@ impl Bot {
         }
     }
 
-    async fn start(&self) -> Result<(), NoSlot> {
+    /// Starts a process when it is its turn. One that takes long makes place for others.
+    async fn start_in_turn(&self, shard: &Shard) -> Result<(), NoSlot> {
         let _starting = StartingProcess(self);
+        let turn = shard.starts.acquire().await;
+        let starting = self.start();
+        tokio::pin!(starting);
+        tokio::select! {
+            biased;
+            started = &mut starting => return started,
+            () = tokio::time::sleep(START_TURN) => drop(turn),
+        }
+        starting.await
+    }
+
+    async fn start(&self) -> Result<(), NoSlot> {
         let BotSource::Launch(launch, keeper) = &self.source else {
             unreachable!("only a bot that we launch is started");
         };

@@ -12,7 +12,7 @@ use std::{
 
 use tokio::{
     runtime::{Builder, Handle},
-    sync::oneshot,
+    sync::{Semaphore, oneshot},
     time::Instant,
 };
 use tokio_util::{
@@ -20,7 +20,11 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker},
 };
 
-use crate::{cores::keep_to, heartbeat::Heartbeat, stops::Stops};
+use crate::{
+    cores::{core_count, keep_to},
+    heartbeat::Heartbeat,
+    stops::Stops,
+};
 
 /// Names a thread, among those of all pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +41,9 @@ pub struct Shard {
     pub closing: TaskTracker,
     /// Number of moves that have been made in its games.
     pub moves: Arc<AtomicU64>,
+    /// The bots that may be started now, for the games of all threads of the pool: one for each core,
+    /// so that the limit of a start is not used up by the starts of others.
+    pub(crate) starts: Arc<Semaphore>,
     handle: Handle,
     /// The games that it plays.
     games: TaskTracker,
@@ -45,6 +52,7 @@ pub struct Shard {
 /// All of these threads. Dropping it ends them and cuts off games that are still running.
 pub struct Pool {
     shards: Vec<Shard>,
+    starts: Arc<Semaphore>,
     beats: Vec<AbortOnDropHandle<()>>,
     stop: CancellationToken,
     threads: Vec<JoinHandle<()>>,
@@ -81,6 +89,7 @@ impl Pool {
     fn empty() -> Self {
         Self {
             shards: Vec::new(),
+            starts: Arc::new(Semaphore::new(core_count())),
             beats: Vec::new(),
             stop: CancellationToken::new(),
             threads: Vec::new(),
@@ -96,6 +105,7 @@ impl Pool {
             heartbeat,
             closing: TaskTracker::new(),
             moves: Arc::default(),
+            starts: self.starts.clone(),
             handle,
             games: TaskTracker::new(),
         });

@@ -1,8 +1,13 @@
 //! Fouls before the game begins.
 
-use std::{net::TcpListener, sync::Arc, time::Duration};
+use std::{
+    net::TcpListener,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use referee::{Address, Bot};
+use futures_util::future::join_all;
+use referee::{Address, Bot, core_count};
 use referee_core::{Event, FoulKind};
 
 use crate::vocabulary::*;
@@ -100,6 +105,45 @@ async fn a_bot_may_take_its_time_to_start_within_the_limit() {
     let arena = Arena::new().await;
     let slow = bot("slow-start --delay 500ms");
     played_out(&arena.play(against_honest(1, &slow, FIRST)).await);
+}
+
+#[tokio::test]
+async fn as_many_bots_start_at_once_as_there_are_cores() {
+    const DELAY: Duration = Duration::from_millis(400);
+    let arena = Arena::new().await;
+    // Two for each core.
+    let games = (0..core_count()).map(|_| {
+        let bots = [0, 1].map(|_| bot(&format!("slow-start --delay {}ms", DELAY.as_millis())));
+        arena.play(game(1, &bots[0], &bots[1]))
+    });
+    let began = Instant::now();
+    join_all(games).await.iter().for_each(played_out);
+    let took = began.elapsed();
+    assert!(took >= 2 * DELAY, "{took:?}");
+}
+
+#[tokio::test]
+async fn bots_that_do_not_start_hold_nobody_up() {
+    let arena = Arena::new().await;
+    let never: Vec<_> = (0..core_count())
+        .map(|_| bot("slow-start --delay 1h"))
+        .collect();
+    let hanging = never
+        .iter()
+        .map(|never| arena.play(against_honest(1, never, FIRST)));
+    let hanging = join_all(hanging);
+    tokio::pin!(hanging);
+    assert!(futures_util::poll!(&mut hanging).is_pending());
+    until("they begin to start", || {
+        never.iter().all(|never| never.started() > 0)
+    })
+    .await;
+    let honest = arena.play(against_honest(2, &bot("honest"), FIRST));
+    tokio::select! {
+        biased;
+        record = honest => played_out(&record),
+        _ = hanging => panic!("the honest ones waited for those that did not start"),
+    }
 }
 
 #[tokio::test]
