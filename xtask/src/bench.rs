@@ -30,6 +30,7 @@ const BENCHES: &[Bench] = &[
     ("records", "arena-store", Needs::Nothing),
     ("store", "arena-store", Needs::Nothing),
     ("tournament", "arena", Needs::Nothing),
+    ("plies", "arena", Needs::Nothing),
     ("starts", "arena", Needs::Languages),
     ("workers", "arena", Needs::Serve),
     ("page", "arena", Needs::Serve),
