@@ -118,10 +118,21 @@ public final class WarmUp {
             // The bot plays all the same, if more slowly at first.
             System.getLogger("botarena").log(Level.DEBUG, "the warm-up was cut short", error);
         } finally {
-            channel.shutdownNow();
-            server.shutdownNow();
+            end(channel, server);
             // What closes the connections runs on it: it ends when it has had nothing to do.
             loop.shutdownGracefully(QUIET_MS, LONGEST.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** One side after the other: where both close at once, gRPC logs that a transport has failed. */
+    private static void end(ManagedChannel channel, Server server) {
+        try {
+            channel.shutdownNow().awaitTermination(LONGEST.toMillis(), TimeUnit.MILLISECONDS);
+            server.shutdown().awaitTermination(LONGEST.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        } finally {
+            server.shutdownNow();
         }
     }
 
