@@ -16,14 +16,14 @@ use std::{
 
 /// Games at once, each with how many games the chess runner and ours play for one figure.
 const SETTINGS: [(u32, u32, u32); 5] = [
-    (1, 100, 1_000),
-    (2, 200, 2_000),
+    (1, 200, 1_000),
+    (2, 400, 2_000),
     (8, 400, 4_000),
     (32, 400, 8_000),
     (128, 400, 8_000),
 ];
 /// Number of times that both take turns; the medians count.
-const TURNS: usize = 5;
+const TURNS: usize = 3;
 /// Plies of a game of chess here.
 const CHESS_PLIES: u32 = 60;
 
