@@ -2,9 +2,7 @@
 //! their own means, and says where their samples are.
 
 use std::{
-    env,
-    ffi::OsString,
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -245,11 +243,10 @@ pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     let cpp = cpp("cpp-release", "Release", None, &[])?;
     let built = folder();
     let (jar, archive) = (built.join("java/random.jar"), built.join("java/random.jsa"));
-    let mut archived = OsString::from("-XX:ArchiveClassesAtExit=");
-    archived.push(&archive);
     let mut java = command("java");
-    java.args(["-Xlog:disable".as_ref(), &*archived, "-cp".as_ref()]);
-    stream(java.arg(&jar).arg("botarena.WarmUp"))?;
+    java.arg(format!("-XX:ArchiveClassesAtExit={}", archive.display()));
+    java.args(["-Xlog:disable", "-cp"]).arg(&jar);
+    stream(java.arg("botarena.WarmUp"))?;
     let samples = root().join("bots/python/samples");
     let lines = root().join("bots/adapters/lines/samples");
     let c = folder().join("random_bot_c");

@@ -7,8 +7,10 @@ import type * as grpc from '@grpc/grpc-js';
 
 import { statusOf } from './fault.js';
 
-/** Adds a service of a library to what takes services, as a server does. */
-export type AddTo = (server: Pick<grpc.Server, 'addService'>) => void;
+/** What a library serves. */
+export interface Library {
+  addToServer(server: grpc.Server): void;
+}
 
 /** A method's path, and which sides of it are streams. */
 export interface Method {
@@ -25,7 +27,7 @@ type Call = grpc.ServerDuplexStream<Buffer, Buffer> & { request?: Buffer };
 export function addLater(
   server: grpc.Server,
   methods: readonly Method[],
-  load: () => Promise<AddTo>,
+  load: () => Promise<Library>,
 ): void {
   let loading: Promise<Map<string, LoadedMethod>> | null = null;
   const handle = async (
@@ -64,16 +66,17 @@ export function addLater(
   }
 }
 
-function methodsOf(add: AddTo): Map<string, LoadedMethod> {
+function methodsOf(library: Library): Map<string, LoadedMethod> {
   const found = new Map<string, LoadedMethod>();
-  add({
+  const server: Pick<grpc.Server, 'addService'> = {
     addService(service, handlers) {
       for (const [name, method] of Object.entries(service)) {
         const handler = handlers[name] ?? handlers[method.originalName ?? name];
         found.set(method.path, [method, handler as Handler]);
       }
     },
-  });
+  };
+  library.addToServer(server as grpc.Server);
   return found;
 }
 

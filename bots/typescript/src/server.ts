@@ -50,10 +50,7 @@ export async function serve(
   for (const served of games) running.addTo(server, served);
   const health = new Health(names);
   health.addTo(server);
-  addLater(server, REFLECTION_METHODS, async () => {
-    const reflecting = await reflection(games, names);
-    return (service) => reflecting.addToServer(service as grpc.Server);
-  });
+  addLater(server, REFLECTION_METHODS, () => reflection(games, names));
 
   const port = await listen(server, address, target, path);
   try {
@@ -209,9 +206,8 @@ class Health {
       const { HealthImplementation } = await import('grpc-health-check');
       const status = this.#isStopping ? 'NOT_SERVING' : 'SERVING';
       const statuses = this.#names.map((name) => [name, status] as const);
-      const health = new HealthImplementation(Object.fromEntries(statuses));
-      this.#loaded = health;
-      return (service) => health.addToServer(service as grpc.Server);
+      this.#loaded = new HealthImplementation(Object.fromEntries(statuses));
+      return this.#loaded;
     });
   }
 

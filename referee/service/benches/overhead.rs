@@ -159,9 +159,19 @@ async fn latency() {
     // Two servers asked in turn, as a game asks the bots in its seats.
     let sides = Sides::new(2);
     let server = Server::start("serve-raw", sides.folder.path(), "raw");
-    let known = [4, 12].map(square);
-    let known = [sides.known(&known[0]).await, sides.known(&known[1]).await];
-    let [raw, tcp, echo, short, small, large, few, many, known] = medians(async || {
+    let boards = [4, 12].map(square);
+    let known = [sides.known(&boards[0]).await, sides.known(&boards[1]).await];
+    let [
+        raw,
+        tcp,
+        echo,
+        short,
+        whole,
+        longer,
+        more,
+        longer_known,
+        more_known,
+    ] = medians(async || {
         let raw = ping_pong(UnixStream::connect(&server.socket).expect("connected"));
         let tcp = TcpStream::connect(&server.said).expect("connected");
         tcp.set_nodelay(true).expect("no delay");
@@ -170,23 +180,24 @@ async fn latency() {
         let short = sides.echoes(1, QUESTIONS_A_GAME).await;
         // The time of a game is what it costs to begin and end one, and what
         // each question costs: games of two lengths tell them apart.
-        let small = sides.games(1, CONNECT_FOUR, &square(4)).await;
-        let large = sides.games(1, CONNECT_FOUR, &square(12)).await;
-        let [short_known, long_known] = [
-            known[0].games(1, CONNECT_FOUR, &square(4)).await,
-            known[1].games(1, CONNECT_FOUR, &square(12)).await,
+        let [small, large] = [
+            sides.games(1, CONNECT_FOUR, &boards[0]).await,
+            sides.games(1, CONNECT_FOUR, &boards[1]).await,
+        ];
+        let [small_known, large_known] = [
+            known[0].games(1, CONNECT_FOUR, &boards[0]).await,
+            known[1].games(1, CONNECT_FOUR, &boards[1]).await,
         ];
         [
             raw,
             tcp,
             1e6 / echo.rate,
             1e6 / short.rate,
-            small.us_a_game(),
-            large.us_a_game(),
-            small.questions_a_game,
-            large.questions_a_game,
-            (long_known.us_a_game() - short_known.us_a_game())
-                / (long_known.questions_a_game - short_known.questions_a_game),
+            1e6 / large.rate,
+            large.us_a_game() - small.us_a_game(),
+            large.questions_a_game - small.questions_a_game,
+            large_known.us_a_game() - small_known.us_a_game(),
+            large_known.questions_a_game - small_known.questions_a_game,
         ]
     })
     .await;
@@ -201,17 +212,17 @@ async fn latency() {
         (&short_lived, short, ""),
         (
             "a question through the referee, with its stone and its line in the record",
-            (large - small) / (many - few),
+            longer / more,
             "",
         ),
         (
             "the same, of bots that know their answers before",
-            known,
+            longer_known / more_known,
             "**",
         ),
         (
             "of `random` in whole games on 12 by 12, their beginnings and ends counted in",
-            large / many,
+            whole,
             "",
         ),
     ] {
@@ -585,7 +596,8 @@ impl Counts {
 /// random bot, a process of each for every seat.
 struct Sides {
     folder: TempDir,
-    echo: Vec<Server>,
+    /// What bare streams lead to, or where bots listen that we have started.
+    servers: Vec<Server>,
     bots: Vec<Arc<Bot>>,
     pool: Arc<Pool>,
     /// The number of the only game that they play; none where each is another one.
@@ -604,7 +616,7 @@ impl Sides {
         let launch = launch(sandbox);
         let bots = (0..seats).map(|_| Arc::new(Bot::launched(launch.clone(), Handle::current())));
         Self {
-            echo: echo.collect(),
+            servers: echo.collect(),
             bots: bots.collect(),
             pool: Arc::new(Pool::new(1).expect("a pool")),
             folder,
@@ -615,7 +627,7 @@ impl Sides {
     /// Games of these bots, and no echoes.
     fn playing(bots: Vec<Arc<Bot>>) -> Self {
         Self {
-            echo: Vec::new(),
+            servers: Vec::new(),
             bots,
             pool: Arc::new(Pool::new(1).expect("a pool")),
             folder: tempfile::tempdir().expect("a folder"),
@@ -644,14 +656,14 @@ impl Sides {
             std::fs::write(file, json).expect("written");
             Server::start("serve-known", folder.path(), &name)
         });
-        let echo: Vec<Server> = servers.collect();
-        let bots = echo.iter().map(|server| {
+        let servers: Vec<Server> = servers.collect();
+        let bots = servers.iter().map(|server| {
             let address = Address::Unix(server.socket.clone());
             Arc::new(Bot::at(address, CONNECT_LIMIT))
         });
         Self {
             bots: bots.collect(),
-            echo,
+            servers,
             pool: self.pool.clone(),
             folder,
             number: Some(NUMBER),
@@ -670,7 +682,7 @@ impl Sides {
     async fn echoes(&self, at_once: usize, life: u64) -> Measured {
         let counts = Arc::new(Counts::default());
         let mut connections = Vec::new();
-        for server in &self.echo {
+        for server in &self.servers {
             let address = Address::Unix(server.socket.clone());
             let endpoint = address.endpoint().expect("an address of our own");
             let connecting = self

@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -371,13 +372,11 @@ impl Bot {
     async fn start_in_turn(&self, shard: &Shard) -> Result<(), NoSlot> {
         let _starting = StartingProcess(self);
         let turn = shard.starts.acquire().await;
-        let starting = self.start();
-        tokio::pin!(starting);
-        tokio::select! {
-            biased;
-            started = &mut starting => return started,
-            () = tokio::time::sleep(START_TURN) => drop(turn),
+        let mut starting = pin!(self.start());
+        if let Ok(started) = tokio::time::timeout(START_TURN, &mut starting).await {
+            return started;
         }
+        drop(turn);
         starting.await
     }
 

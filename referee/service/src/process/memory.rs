@@ -91,7 +91,7 @@ impl MemoryWatch {
         std::thread::Builder::new()
             .name(format!("memory-{id}"))
             .spawn(move || {
-                if let Some(why) = memory.watch(id, cgroup.as_ref(), &ended, looking) {
+                if let Some(why) = memory.watch(id, cgroup.as_ref(), &ended, Some(looking)) {
                     let _ = end.try_send(why);
                 }
             })?;
@@ -127,12 +127,11 @@ impl MemoryOptions {
         id: u32,
         cgroup: Option<&Cgroup>,
         ended: &Receiver<()>,
-        looking: oneshot::Sender<()>,
+        mut looking: Option<oneshot::Sender<()>>,
     ) -> Option<MemoryEnd> {
         let mut at_first = None;
         let mut measured = Instant::now();
         let mut is_last = false;
-        let mut looking = Some(looking);
         loop {
             let used = used(id, cgroup);
             drop(looking.take());
