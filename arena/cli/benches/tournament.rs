@@ -1,5 +1,5 @@
 //! Cost of a tournament beside the same games without a store, the growth of its memory over
-//! 100,000 games, and the time until their table is there.
+//! 100,000 games, or `BENCH_LONG`, and the time until their table is there.
 //!
 //! With another build of `arena` in `BENCH_BASE` the costs of both are measured in
 //! turns.
@@ -30,7 +30,7 @@ const WAYS: [&str; 3] = [
     "with records as files",
     "as a tournament in a store",
 ];
-/// Number of games of the long one.
+/// Number of games of the long one, if `BENCH_LONG` does not say another.
 const LONG: u64 = 100_000;
 const AT_ONCE: u64 = 128;
 
@@ -112,9 +112,17 @@ fn spent(program: &Path, folder: &Path, line: &str) -> Duration {
     children() - before
 }
 
+fn long_games() -> u64 {
+    let asked = env::var("BENCH_LONG").ok();
+    asked.map_or(LONG, |games| {
+        games.parse().expect("BENCH_LONG is a number of games")
+    })
+}
+
 /// Memory halfway and at the end, then how long the table takes.
 fn long(program: &Path, folder: &Path) {
-    file(folder, "long", LONG);
+    let all = long_games();
+    file(folder, "long", all);
     let begin = Instant::now();
     let mut running = arena(
         program,
@@ -129,7 +137,7 @@ fn long(program: &Path, folder: &Path) {
     for line in BufReader::new(out).lines() {
         let line = line.expect("arena writes text");
         games += u64::from(line.contains(r#""type":"game""#));
-        if games % (LONG / 4) == 0 && games > 0 && line.contains(r#""type":"game""#) {
+        if games % (all / 4) == 0 && games > 0 && line.contains(r#""type":"game""#) {
             println!(
                 "memory   {} KiB after {games} games",
                 anonymous(running.id())
@@ -154,7 +162,7 @@ fn long(program: &Path, folder: &Path) {
         .collect();
     times.sort_unstable();
     println!(
-        "status   {:.0} ms for the whole command over {LONG} games (median of 5)",
+        "status   {:.0} ms for the whole command over {all} games (median of 5)",
         times[2].as_secs_f64() * 1e3
     );
 }

@@ -443,7 +443,7 @@ impl Judge {
             }
             false => {
                 let seats = find_game(&rules.game)?.info().seats;
-                let counts = self.store.group_counts(run.tournament, &[]).await?;
+                let counts = self.store.group_counts(run.tournament).await?;
                 let standings = Standings::of(seats, entrants.len() as u32, &counts, &[]);
                 let shares = standings.rows.iter().filter_map(|row| {
                     Some(EntryShare {

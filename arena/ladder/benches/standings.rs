@@ -8,7 +8,7 @@ use std::{
 };
 
 use arena_ladder::{
-    Entrant, GroupCount, Seatings, Standings,
+    Entrant, GroupCount, GroupCounts, Seatings, Standings,
     bradley_terry::{self, PairGroups},
     luce::PRIOR,
 };
@@ -26,15 +26,8 @@ fn main() {
     println!("| --- | ---: | ---: | ---: |");
     let mut chance = ChaCha8Rng::from_seed([1; 32]);
     for (what, seats, entrants, seatings, margins) in [
-        ("two seats, 50 bots", 2, 50, Seatings::Rotations, 1),
-        (
-            "two seats, 50 bots, every group another margin",
-            2,
-            50,
-            Seatings::Rotations,
-            1000,
-        ),
-        ("two seats, 200 bots", 2, 200, Seatings::Rotations, 1),
+        ("two seats, 50 bots", 2, 50, Seatings::Rotations, 1000),
+        ("two seats, 200 bots", 2, 200, Seatings::Rotations, 1000),
         ("four seats, 4 bots, 24 seatings", 4, 4, Seatings::All, 1000),
         (
             "four seats, 4 bots, 4 seatings",
@@ -88,7 +81,8 @@ fn tournament(
 ) -> Vec<GroupCount> {
     let seats = usize::from(seats);
     let games = seatings.games(seats);
-    let mut tallies: Vec<GroupCount> = (0..GAMES / games)
+    // Those alike are counted together, as results are.
+    let counts: GroupCounts = (0..GAMES / games)
         .map(|_| {
             let mut who: Vec<u32> = (0..entrants).collect();
             for at in 0..seats {
@@ -99,26 +93,12 @@ fn tournament(
             let places = (0..games).map(|_| places(chance, &who, entrants));
             let places = places.collect();
             let margin = |_| i64::from(chance.next_u32() % margins);
-            GroupCount {
-                places,
-                margins: (0..seats).map(margin).collect(),
-                lineup: who.iter().map(|&who| Some(Entrant::new(who))).collect(),
-                groups: 1,
-            }
+            let margins: Vec<i64> = (0..seats).map(margin).collect();
+            let lineup = who.iter().map(|&who| Some(Entrant::new(who))).collect();
+            GroupCount::new(lineup, places, &margins, 1)
         })
         .collect();
-    // Those alike are counted, as the store counts them.
-    tallies.sort_by(|a, b| key(a).cmp(&key(b)));
-    tallies.dedup_by(|tally, kept| {
-        let alike = key(tally) == key(kept);
-        kept.groups += u64::from(alike);
-        alike
-    });
-    tallies
-}
-
-fn key(tally: &GroupCount) -> impl Ord + '_ {
-    (&tally.lineup, &tally.places, &tally.margins)
+    counts.iter().collect()
 }
 
 fn places(chance: &mut ChaCha8Rng, who: &[u32], entrants: u32) -> Vec<u8> {

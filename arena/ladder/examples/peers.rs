@@ -161,12 +161,10 @@ fn ranked(chance: &mut ChaCha8Rng, players: u32, seatings: Seatings, ties: bool,
             0 => dealt.clone(),
             _ => places(chance, &who, ties),
         });
-        tallies.push(GroupCount {
-            places: games.collect(),
-            lineup: who.into_iter().map(|who| Some(Entrant::new(who))).collect(),
-            margins: vec![0; 4],
-            groups: 1 + below(chance, 2) as u64,
-        });
+        let games = games.collect();
+        let lineup = who.into_iter().map(|who| Some(Entrant::new(who))).collect();
+        let groups = 1 + below(chance, 2) as u64;
+        tallies.push(GroupCount::new(lineup, games, &[0; 4], groups));
     }
     let fit = plackett_luce::fit(players as usize, &tallies, prior);
     let fit = fit.expect("everybody has been ahead of everybody");
@@ -191,19 +189,22 @@ fn online(chance: &mut ChaCha8Rng, seats: usize) {
 }
 
 fn margins(chance: &mut ChaCha8Rng) {
+    let mut given = Vec::new();
     let tallies: Vec<GroupCount> = (0..40)
-        .map(|_| GroupCount {
-            lineup: [0, 1, 2, 3].map(|who| Some(Entrant::new(who))).to_vec(),
-            places: vec![vec![1, 2, 3, 4]; [1, 4][below(chance, 2)]],
-            margins: (0..4).map(|_| below(chance, 60) as i64 - 20).collect(),
-            groups: 1 + below(chance, 3) as u64,
+        .map(|_| {
+            let places = vec![vec![1, 2, 3, 4]; [1, 4][below(chance, 2)]];
+            let margins: Vec<i64> = (0..4).map(|_| below(chance, 60) as i64 - 20).collect();
+            let groups = 1 + below(chance, 3) as u64;
+            given.push(json!({"places": places, "margins": margins, "groups": groups}));
+            let lineup = [0, 1, 2, 3].map(|who| Some(Entrant::new(who)));
+            GroupCount::new(lineup.to_vec(), places, &margins, groups)
         })
         .collect();
     let standings = Standings::of(4, 4, &tallies, &[]);
     let mut rows: Vec<_> = standings.rows.iter().collect();
     rows.sort_by_key(|row| row.entrant);
     let found: Vec<_> = rows.iter().map(|row| row.margin).collect();
-    print("margins", &json!(tallies), &json!(found));
+    print("margins", &json!(given), &json!(found));
 }
 
 /// Strata in which events are more frequent, by `more` standard deviations in each.

@@ -1,6 +1,7 @@
 //! Groups: a deal that is played from every seating. Statistics count a group as one
 //! sample.
 
+use std::collections::{BTreeMap, btree_map::Entry};
 use std::iter::Sum;
 
 use referee_core::SeatFoul;
@@ -203,8 +204,8 @@ pub(crate) fn places_among(lineup: &[Option<Entrant>], places: &[u8]) -> Vec<Opt
     each.collect()
 }
 
-/// The number of groups with the same lineup and the same result. Standings and
-/// ratings are computed from such counts.
+/// The groups with the same lineup and the same places, counted. Standings and ratings are computed
+/// from such counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupCount {
     /// Its players.
@@ -212,10 +213,122 @@ pub struct GroupCount {
     /// For each game of the group, in order of its seatings, the places from 1, in order
     /// of the lineup, house bots included.
     pub places: Vec<Vec<u8>>,
-    /// As in [`GroupScore`].
-    pub margins: Vec<i64>,
+    /// For each place of the lineup the margins of [`GroupScore`], summed over these groups.
+    pub margins: Vec<MarginSums>,
     /// Number of groups that had this result.
     pub groups: u64,
+}
+
+/// The sums over groups of a margin and of its square: whole numbers, so that they do not depend on the
+/// order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarginSums {
+    /// The sum of the margins.
+    pub sum: i128,
+    /// The sum of their squares.
+    pub squares: i128,
+}
+
+impl MarginSums {
+    /// The sums over so many groups with this margin.
+    #[must_use]
+    pub fn of(margin: i64, groups: u64) -> Self {
+        let (margin, groups) = (i128::from(margin), i128::from(groups));
+        Self {
+            sum: margin.saturating_mul(groups),
+            squares: (margin * margin).saturating_mul(groups),
+        }
+    }
+
+    fn add(&mut self, more: Self) {
+        self.sum = self.sum.saturating_add(more.sum);
+        self.squares = self.squares.saturating_add(more.squares);
+    }
+
+    fn subtract(&mut self, less: Self) {
+        self.sum = self.sum.saturating_sub(less.sum);
+        self.squares = self.squares.saturating_sub(less.squares);
+    }
+}
+
+impl GroupCount {
+    /// So many groups with the same result and the same margins.
+    #[must_use]
+    pub fn new(lineup: Lineup, places: Vec<Vec<u8>>, margins: &[i64], groups: u64) -> Self {
+        let margins = margins.iter();
+        Self {
+            lineup,
+            places,
+            margins: margins
+                .map(|&margin| MarginSums::of(margin, groups))
+                .collect(),
+            groups,
+        }
+    }
+}
+
+/// Counts of groups, one for each lineup with its places.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupCounts(BTreeMap<GroupResult, (u64, Vec<MarginSums>)>);
+
+/// A lineup with the places of each game.
+type GroupResult = (Lineup, Vec<Vec<u8>>);
+
+impl GroupCounts {
+    /// Adds groups.
+    pub fn add(&mut self, more: GroupCount) {
+        match self.0.entry((more.lineup, more.places)) {
+            Entry::Vacant(new) => {
+                new.insert((more.groups, more.margins));
+            }
+            Entry::Occupied(mut there) => {
+                let (groups, margins) = there.get_mut();
+                *groups += more.groups;
+                for (sums, more) in margins.iter_mut().zip(more.margins) {
+                    sums.add(more);
+                }
+            }
+        }
+    }
+
+    /// Takes groups away that were added before.
+    pub fn subtract(&mut self, less: GroupCount) {
+        if let Entry::Occupied(mut there) = self.0.entry((less.lineup, less.places)) {
+            let (groups, margins) = there.get_mut();
+            *groups = groups.saturating_sub(less.groups);
+            for (sums, less) in margins.iter_mut().zip(less.margins) {
+                sums.subtract(less);
+            }
+            if *groups == 0 {
+                there.remove();
+            }
+        }
+    }
+
+    /// The counts, in order of lineup and places.
+    pub fn iter(&self) -> impl Iterator<Item = GroupCount> {
+        let counts = self.0.iter();
+        counts.map(|((lineup, places), (groups, margins))| GroupCount {
+            lineup: lineup.clone(),
+            places: places.clone(),
+            margins: margins.clone(),
+            groups: *groups,
+        })
+    }
+}
+
+impl Extend<GroupCount> for GroupCounts {
+    fn extend<T: IntoIterator<Item = GroupCount>>(&mut self, counts: T) {
+        counts.into_iter().for_each(|count| self.add(count));
+    }
+}
+
+impl FromIterator<GroupCount> for GroupCounts {
+    fn from_iter<T: IntoIterator<Item = GroupCount>>(counts: T) -> Self {
+        let mut all = Self::default();
+        all.extend(counts);
+        all
+    }
 }
 
 #[cfg(test)]

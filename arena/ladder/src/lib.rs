@@ -16,7 +16,9 @@ pub mod standings;
 pub mod worker_failures;
 
 pub use entrant::Entrant;
-pub use group::{Faults, Group, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
+pub use group::{
+    Faults, Group, GroupCount, GroupCounts, GroupScore, HalfPoints, Lineup, MarginSums, MatchId,
+};
 pub use schedule::{
     Field, LadderEntrant, LadderRound, Schedule, ScheduleError, ScheduleShape, SetAsideRule,
     schedule,

@@ -4,6 +4,7 @@
 //! Weng and Lin, "A Bayesian Approximation Method for Online Ranking", 2011, in
 //! the variant "Bradley-Terry with full pairing", from the crate `skillratings`.
 
+use serde::{Deserialize, Serialize};
 use skillratings::{
     MultiTeamOutcome,
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
@@ -12,7 +13,7 @@ use skillratings::{
 use crate::{Entrant, HalfPoints, Lineup};
 
 /// The current ratings. Groups must be added in order of their numbers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Online {
     ratings: Vec<WengLinRating>,
 }

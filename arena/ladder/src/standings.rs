@@ -344,14 +344,14 @@ impl Sum {
             }
         }
         let (times, games) = (i128::from(groups), played.games.len() as i128);
-        let margin = i128::from(tally.margins[at]) * i128::from(played.parts);
-        for (sum, product) in [
-            (&mut self.margin, margin),
-            (&mut self.margin_squared, margin * margin),
-            (&mut self.margin_games, margin * games),
-            (&mut self.games_squared, games * games),
+        let (margin, parts) = (tally.margins[at], i128::from(played.parts));
+        for (sum, more, each) in [
+            (&mut self.margin, margin.sum, parts),
+            (&mut self.margin_squared, margin.squares, parts * parts),
+            (&mut self.margin_games, margin.sum, parts * games),
+            (&mut self.games_squared, times, games * games),
         ] {
-            *sum = sum.saturating_add(times.saturating_mul(product));
+            *sum = sum.saturating_add(more.saturating_mul(each));
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc, time::Duration};
 
-use arena_ladder::{Entrant, GroupCount};
+use arena_ladder::Entrant;
 use arena_store::{
-    CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup,
-    StoredReport,
+    BegunGame, CommitPacing, CompleteGroup, Counter, Course, FinishedGame, FirstFoul, GameRow,
+    GroupMark, ScoredGroup, StoredReport,
 };
 use arena_tournament::{Results, ResultsAnswer};
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
@@ -109,23 +109,37 @@ impl<R: Results> Results for BesideResults<R> {
         self.call(|inner| async move { inner.scores().await }).await
     }
 
-    async fn begun(&self) -> ResultsAnswer<BTreeMap<u64, Vec<u32>>> {
-        self.call(|inner| async move { inner.begun().await }).await
+    async fn begun(&self, within: &[Range<u64>]) -> ResultsAnswer<Vec<BegunGame>> {
+        let within = within.to_vec();
+        self.call(move |inner| async move { inner.begun(&within).await })
+            .await
     }
 
-    async fn group_counts(&self, without: &[Range<u64>]) -> ResultsAnswer<Vec<GroupCount>> {
-        let without = without.to_vec();
-        self.call(move |inner| async move { inner.group_counts(&without).await })
+    async fn complete_groups(
+        &self,
+        after: Option<GroupMark>,
+        limit: u32,
+    ) -> ResultsAnswer<Vec<CompleteGroup>> {
+        self.call(move |inner| async move { inner.complete_groups(after, limit).await })
+            .await
+    }
+
+    async fn complete_groups_within(
+        &self,
+        within: &[Range<u64>],
+    ) -> ResultsAnswer<Vec<CompleteGroup>> {
+        let within = within.to_vec();
+        self.call(move |inner| async move { inner.complete_groups_within(&within).await })
+            .await
+    }
+
+    async fn courses(&self, after: Option<GroupMark>, to: GroupMark) -> ResultsAnswer<Vec<Course>> {
+        self.call(move |inner| async move { inner.courses(after, to).await })
             .await
     }
 
     async fn counters(&self) -> ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>> {
         self.call(|inner| async move { inner.counters().await })
-            .await
-    }
-
-    async fn distinct_games(&self) -> ResultsAnswer<DistinctGames> {
-        self.call(|inner| async move { inner.distinct_games().await })
             .await
     }
 

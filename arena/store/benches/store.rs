@@ -127,17 +127,25 @@ async fn queries(name: &str, store: &Store, id: TournamentId) {
             quantiles(name, $what, times);
         }};
     }
-    let group_counts = store.group_counts(id, &[]).await.expect("group_counts");
-    println!("{name:8} {} group_counts", group_counts.len());
-    time!("group_counts", store.group_counts(id, &[]));
+    let page = |after| store.complete_groups(id, after, 10_000);
+    let groups = page(None).await.expect("groups");
+    let mark = |at: usize| Some(groups[at].mark);
+    time!("10,000 complete groups", page(None));
+    time!(
+        "the 100 after 9,000 of them",
+        store.complete_groups(id, mark(9_000), 100)
+    );
+    time!(
+        "courses of 10,000 complete groups",
+        store.courses(id, None, groups.last().expect("a group").mark)
+    );
     let ranges: Vec<_> = (0..100).map(|at| at * 400..at * 400 + 9).collect();
     time!(
-        "group_counts without 100 ranges",
-        store.group_counts(id, &ranges)
+        "complete groups in 100 ranges",
+        store.complete_groups_within(id, &ranges)
     );
     time!("counters", store.counters(id));
     time!("first fouls", store.first_fouls(id));
-    time!("distinct games", store.distinct_games(id));
     time!("list of tournaments", store.tournaments());
     time!("half-finished groups", store.incomplete_groups(id));
     time!("1000 scores", store.scores(id, Some(20_000), 1000));

@@ -165,6 +165,8 @@ impl Store {
             "game_logs",
             "games",
             "groups",
+            "totals",
+            "courses",
             "counters",
             "first_fouls",
             "leases",

@@ -58,13 +58,15 @@ impl Store {
             .await?;
 
         let mut total = 0;
+        let mut change = 0;
         let mut batch = Vec::with_capacity(AT_ONCE);
         loop {
             let line = lines.next()?;
             let is_game = matches!(line, Some(ExportLine::Game(_)));
             if !is_game || batch.len() == AT_ONCE {
                 let first = lines.number - batch.len() as u64;
-                let reported = report::write(&mut transaction, tournament.id, &batch).await;
+                change += 1;
+                let reported = report::write(&mut transaction, tournament.id, &batch, change).await;
                 total += count(reported, &batch, first)?;
                 batch.clear();
             }

@@ -25,6 +25,7 @@ mod session;
 mod simulated;
 mod sql;
 mod store;
+mod totals;
 mod tournament;
 mod workers;
 
@@ -43,11 +44,14 @@ pub use lease::{ChunkKey, Lease, LeaseHolder};
 use referee_core::pack;
 pub use referee_core::pack::{RecordUnpackError, pack_for_store, unpack};
 pub use result_writer::{Commit, CommitPacing, ResultWriter};
-pub use results::{DistinctGames, FirstFoul, GameFilter, ScoredGroup};
+pub use results::{
+    BegunGame, CompleteGroup, Course, EVERY_GROUP, FirstFoul, GameFilter, GroupMark, ScoredGroup,
+};
 pub use server::StoreTlsFiles;
 pub use session::StatementFaults;
 pub use simulated::{FaultMoment, StatementFault};
 pub use store::Store;
+pub use totals::{KeptTotals, NewTotals};
 pub use tournament::{
     NewEntrant, NewTournament, QueuedTournament, Tournament, TournamentId, TournamentState,
     TournamentSummary, Wish,

@@ -54,20 +54,20 @@ impl Store {
         leases: &[ChangedLease],
     ) -> Result<Vec<StoredReport>, StoreError> {
         let mut tx = self.writing().await?;
-        let (state, entrants) = self.lock_tournament(&mut tx, id).await?;
+        let locked = self.lock_tournament(&mut tx, id).await?;
         lease::write(&mut tx, id, leases).await?;
         for game in games {
-            game.row.check(entrants)?;
+            game.row.check(locked.entrants)?;
         }
         let mut reported = Vec::with_capacity(games.len());
         for games in games.chunks(AT_ONCE) {
-            if state.is_final() {
+            if locked.state.is_final() {
                 reported.extend(games.iter().map(|_| StoredReport {
                     reported: Reported::Stale,
                     scored: None,
                 }));
             } else {
-                reported.extend(write(&mut tx, id, games).await?);
+                reported.extend(write(&mut tx, id, games, locked.last_change + 1).await?);
             }
         }
         tx.commit().await?;
@@ -75,11 +75,12 @@ impl Store {
     }
 }
 
-/// Stores games that have been checked.
+/// Stores games that have been checked; groups that they complete have the number `change`.
 pub(crate) async fn write(
     tx: &mut Transaction,
     id: TournamentId,
     games: &[FinishedGame],
+    change: u64,
 ) -> Result<Vec<StoredReport>, StoreError> {
     let stale = stale(tx, id, games).await?;
     // Of reports of the same game the first one.
@@ -117,7 +118,7 @@ pub(crate) async fn write(
             });
             group.add(row)?;
         }
-        complete = complete_groups(tx, id, touched).await?;
+        complete = complete_groups(tx, id, touched, change).await?;
         if !withheld.is_empty() && !complete.is_empty() {
             let numbers: Vec<u64> = complete.keys().copied().collect();
             release(tx, id, Some(&numbers)).await?;
@@ -484,6 +485,7 @@ async fn complete_groups(
     tx: &mut Transaction,
     id: TournamentId,
     mut groups: BTreeMap<u64, StoredGroup>,
+    change: u64,
 ) -> Result<BTreeMap<u64, Arc<ScoredGroup>>, StoreError> {
     groups.retain(|_, group| group.is_complete());
     if groups.is_empty() {
@@ -491,7 +493,7 @@ async fn complete_groups(
     }
     let mut insert = Statement::new(
         "INSERT INTO groups (tournament, number, matchup, lineup, games, points, margins,
-             starts, fouls, places) VALUES ",
+             starts, fouls, places, change) VALUES ",
     );
     insert.rows(&groups, |row, (number, group)| {
         let GroupScore {
@@ -511,6 +513,7 @@ async fn complete_groups(
         row.bind(list(faults.iter().map(|faults| faults.fouls)));
         let places: Vec<&str> = group.places.values().map(String::as_str).collect();
         row.bind(places.join(";"));
+        row.bind(change.cast_signed());
     });
     insert.query(tx)?.execute(&mut **tx).await?;
     let complete = groups.into_iter().map(|(number, group)| {

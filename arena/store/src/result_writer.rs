@@ -101,9 +101,7 @@ impl ResultWriter {
         pacing: CommitPacing,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
     ) -> Result<Self, StoreError> {
-        let mut transaction = store.snapshot().await?;
-        let tournament = Store::tournament_in(&mut transaction, id).await?;
-        drop(transaction);
+        let tournament = store.tournament_of(id).await?;
         let leases = Arc::new(Leases {
             book: Mutex::new(LeaseBook::of(store.leases(id).await?)),
             changed: Notify::new(),

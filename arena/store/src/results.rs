@@ -1,11 +1,10 @@
 //! Reading results: groups, counted groups, counters, games, records.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    ops::Range,
-};
+use std::{collections::BTreeMap, ops::Range};
 
-use arena_ladder::{Entrant, Faults, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
+use arena_ladder::{
+    Entrant, Faults, GroupCount, GroupCounts, GroupScore, HalfPoints, Lineup, MatchId,
+};
 use referee_core::{Foul, Seat};
 use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, Row as _, any::AnyRow};
@@ -14,7 +13,6 @@ use crate::{
     Counter, GameRow, Store, StoreError, TournamentId,
     game::TOLD,
     pack,
-    session::Transaction,
     sql::{Statement, damaged, lineup, number, signed, unlist},
 };
 
@@ -52,16 +50,54 @@ pub struct FirstFoul {
     pub foul: Foul,
 }
 
-/// Number of games that differ from each other. A game that a bot did not start has no move, so
-/// such games are all the same.
+/// The place of a group in the order in which groups became complete. Groups that were completed by
+/// one transaction are in order of their numbers, and none comes later before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GroupMark {
+    /// The transaction.
+    pub change: u64,
+    /// The number of the group.
+    pub group: u64,
+}
+
+/// A complete group with everything that is counted of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompleteGroup {
+    /// Its place among those that are complete.
+    pub mark: GroupMark,
+    /// Its score.
+    pub scored: ScoredGroup,
+    /// For each of its games, by seating, the places in order of the lineup.
+    pub places: Vec<Vec<u8>>,
+}
+
+impl CompleteGroup {
+    /// The group as one count.
+    #[must_use]
+    pub fn count(&self) -> GroupCount {
+        let ScoredGroup { lineup, score, .. } = &self.scored;
+        GroupCount::new(lineup.clone(), self.places.clone(), &score.margins, 1)
+    }
+}
+
+/// The course of a game: games with the same one went the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DistinctGames {
-    /// Number of different games.
-    pub of_all: u64,
-    /// Number of games that have a move.
-    pub with_moves: u64,
-    /// Number of different games among those.
-    pub of_those_with_moves: u64,
+pub struct Course {
+    /// As [`GameRow::course`].
+    pub course: u64,
+    /// True if the game has a move. A game that a bot did not start has none, so such games are all the same.
+    pub has_moves: bool,
+}
+
+/// A game of a group that lacks others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BegunGame {
+    /// Its group.
+    pub group: u64,
+    /// Which of the group's games it is.
+    pub seating: u32,
+    /// Its course; none if it is [withheld](crate::FinishedGame::withhold).
+    pub course: Option<Course>,
 }
 
 /// Selects games; they come in order of group and seating.
@@ -90,24 +126,46 @@ impl Store {
         &self,
         id: TournamentId,
     ) -> Result<BTreeMap<u64, Vec<u32>>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT grp, seating FROM games WHERE tournament = $1 AND NOT EXISTS
-                 (SELECT 1 FROM groups WHERE groups.tournament = games.tournament
-                     AND groups.number = games.grp)
-             ORDER BY grp, seating",
-        )
-        .bind(id.0)
-        .fetch_all(&mut self.reader().await?)
-        .await?;
         let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-        for row in rows {
-            let group = number(&row, "grp")?;
-            groups
-                .entry(group)
-                .or_default()
-                .push(number(&row, "seating")?);
+        for game in self.begun_games(id, &[EVERY_GROUP]).await? {
+            groups.entry(game.group).or_default().push(game.seating);
         }
         Ok(groups)
+    }
+
+    /// The games of groups that lack others and whose numbers lie in `within`, in order of group and seating.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn begun_games(
+        &self,
+        id: TournamentId,
+        within: &[Range<u64>],
+    ) -> Result<Vec<BegunGame>, StoreError> {
+        let mut moment = self.snapshot().await?;
+        let mut games = Vec::new();
+        for within in merged(within).chunks(RANGES_AT_ONCE) {
+            let mut select = Statement::new("SELECT grp, seating, course, plies, CASE WHEN ");
+            select.text(TOLD).text(" THEN 1 ELSE 0 END AS told FROM ");
+            in_ranges(&mut select, within, id, "games", "grp");
+            select.text(
+                " AND NOT EXISTS (SELECT 1 FROM groups
+                     WHERE groups.tournament = games.tournament AND groups.number = games.grp)
+                 ORDER BY grp, seating",
+            );
+            for row in select.query(&moment)?.fetch_all(&mut *moment).await? {
+                games.push(BegunGame {
+                    group: number(&row, "grp")?,
+                    seating: number(&row, "seating")?,
+                    course: match number::<u64>(&row, "told")? {
+                        0 => None,
+                        _ => Some(course(&row)?),
+                    },
+                });
+            }
+        }
+        Ok(games)
     }
 
     /// Up to `limit` complete groups in order of their numbers, from the first
@@ -134,64 +192,112 @@ impl Store {
         rows.iter().map(read_group).collect()
     }
 
-    /// Counts complete groups with equal lineup, places and margins, except those
-    /// whose numbers lie in `without`. In order of lineup, places and margins.
+    /// Up to `limit` complete groups in the order in which they became so, from the first one behind `after`.
     ///
     /// # Errors
     ///
-    /// The database fails.
-    pub async fn group_counts(
+    /// The database fails, or [`StoreError::Damaged`].
+    pub async fn complete_groups(
         &self,
         id: TournamentId,
-        without: &[Range<u64>],
-    ) -> Result<Vec<GroupCount>, StoreError> {
-        let mut moment = self.snapshot().await?;
-        let mut counts = count_groups(&mut moment, id, &[]).await?;
-        // The number of values in a statement is limited.
-        for without in merged(without).chunks(1000) {
-            for (key, less) in count_groups(&mut moment, id, without).await? {
-                if let Some(count) = counts.get_mut(&key) {
-                    *count -= less;
-                }
-            }
-        }
-        read_counts(counts)
+        after: Option<GroupMark>,
+        limit: u32,
+    ) -> Result<Vec<CompleteGroup>, StoreError> {
+        let [change, group] = values(after)?;
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "SELECT {COMPLETE} FROM groups WHERE tournament = $1 AND (change, number) > ($2, $3)
+             ORDER BY change, number LIMIT $4",
+        )))
+        .bind(id.0)
+        .bind(change)
+        .bind(group)
+        .bind(i64::from(limit))
+        .fetch_all(&mut self.reader().await?)
+        .await?;
+        rows.iter().map(read_complete).collect()
     }
 
-    /// The same counts of the groups alone whose numbers lie in `within`.
+    /// The complete groups that came out the same, counted, in order of lineup and places.
+    ///
+    /// # Errors
+    ///
+    /// The database fails, or [`StoreError::Damaged`].
+    pub async fn group_counts(&self, id: TournamentId) -> Result<Vec<GroupCount>, StoreError> {
+        let mut counts = GroupCounts::default();
+        let mut after = None;
+        loop {
+            let page = self.complete_groups(id, after, 10_000).await?;
+            let Some(last) = page.last() else {
+                return Ok(counts.iter().collect());
+            };
+            after = Some(last.mark);
+            counts.extend(page.iter().map(CompleteGroup::count));
+        }
+    }
+
+    /// The courses of the games of all groups that became complete after one and up to another, in any order.
     ///
     /// # Errors
     ///
     /// The database fails.
-    pub async fn group_counts_within(
+    pub async fn courses(
+        &self,
+        id: TournamentId,
+        after: Option<GroupMark>,
+        to: GroupMark,
+    ) -> Result<Vec<Course>, StoreError> {
+        let [change, group] = values(after)?;
+        let [to_change, to_group] = values(Some(to))?;
+        // As two texts: to hand over a row for each game takes five times as long as to find it.
+        let row = sqlx::query(
+            "SELECT string_agg(CASE WHEN plies > 0 THEN CAST(course AS TEXT) END, ',') AS moved,
+                 string_agg(CASE WHEN plies = 0 THEN CAST(course AS TEXT) END, ',') AS unmoved
+             FROM groups CROSS JOIN games
+             WHERE groups.tournament = $1 AND (change, number) > ($2, $3)
+                 AND (change, number) <= ($4, $5)
+                 AND games.tournament = groups.tournament AND games.grp = groups.number",
+        )
+        .bind(id.0)
+        .bind(change)
+        .bind(group)
+        .bind(to_change)
+        .bind(to_group)
+        .fetch_one(&mut self.reader().await?)
+        .await?;
+        let mut courses = Vec::new();
+        for (column, has_moves) in [("moved", true), ("unmoved", false)] {
+            let of_column: Option<&str> = row.try_get(column)?;
+            let of_column: Vec<i64> = unlist(of_column.unwrap_or(""))?;
+            courses.extend(of_column.into_iter().map(|course| Course {
+                course: course.cast_unsigned(),
+                has_moves,
+            }));
+        }
+        Ok(courses)
+    }
+
+    /// The complete groups whose numbers lie in `within`, in order of their numbers.
+    ///
+    /// # Errors
+    ///
+    /// The database fails, or [`StoreError::Damaged`].
+    pub async fn complete_groups_within(
         &self,
         id: TournamentId,
         within: &[Range<u64>],
-    ) -> Result<Vec<GroupCount>, StoreError> {
+    ) -> Result<Vec<CompleteGroup>, StoreError> {
         let mut moment = self.snapshot().await?;
-        let mut counts = HashMap::new();
-        // The number of values in a statement is limited.
-        for within in merged(within).chunks(1000) {
-            for (key, more) in count_groups(&mut moment, id, within).await? {
-                *counts.entry(key).or_default() += more;
+        let mut groups = Vec::new();
+        for within in merged(within).chunks(RANGES_AT_ONCE) {
+            let mut select = Statement::new("SELECT ");
+            select.text(COMPLETE).text(" FROM ");
+            in_ranges(&mut select, within, id, "groups", "number");
+            select.text(" ORDER BY number");
+            for row in select.query(&moment)?.fetch_all(&mut *moment).await? {
+                groups.push(read_complete(&row)?);
             }
         }
-        read_counts(counts)
-    }
-
-    /// The largest number of a complete group.
-    ///
-    /// # Errors
-    ///
-    /// The database fails.
-    pub async fn last_group(&self, id: TournamentId) -> Result<Option<u64>, StoreError> {
-        let row = sqlx::query(
-            "SELECT number FROM groups WHERE tournament = $1 ORDER BY number DESC LIMIT 1",
-        )
-        .bind(id.0)
-        .fetch_optional(&mut self.reader().await?)
-        .await?;
-        row.map(|row| number(&row, "number")).transpose()
+        Ok(groups)
     }
 
     /// The sums of the counters of all games that are not withheld, in order of entrant and
@@ -223,29 +329,6 @@ impl Store {
         // Not by the database: SQLite and PostgreSQL sort text by different rules.
         counters.sort();
         Ok(counters)
-    }
-
-    /// Number of different games, judged by [`GameRow::course`], apart from those that are
-    /// withheld.
-    ///
-    /// # Errors
-    ///
-    /// The database fails.
-    pub async fn distinct_games(&self, id: TournamentId) -> Result<DistinctGames, StoreError> {
-        let row = sqlx::query(AssertSqlSafe(format!(
-            "SELECT COUNT(DISTINCT course) AS courses,
-                 COUNT(CASE WHEN plies > 0 THEN 1 END) AS moved,
-                 COUNT(DISTINCT CASE WHEN plies > 0 THEN course END) AS moved_courses
-             FROM games WHERE tournament = $1 AND {TOLD}",
-        )))
-        .bind(id.0)
-        .fetch_one(&mut self.reader().await?)
-        .await?;
-        Ok(DistinctGames {
-            of_all: number(&row, "courses")?,
-            with_moves: number(&row, "moved")?,
-            of_those_with_moves: number(&row, "moved_courses")?,
-        })
     }
 
     /// The first foul of each entrant that has one in a game that is not withheld.
@@ -396,59 +479,50 @@ pub(crate) fn unpacked(packed: &[u8], group: u64, seating: u32) -> Result<String
     })
 }
 
-/// Counts groups with equal lineup, places and margins: all groups, or those whose
-/// numbers lie in one of these ranges, if there are any.
-/// What was counted, in order of lineup, places and margins.
-fn read_counts(counts: HashMap<[String; 3], i64>) -> Result<Vec<GroupCount>, StoreError> {
-    let mut group_counts = counts
-        .into_iter()
-        .filter(|(_, groups)| *groups > 0)
-        .map(|([who, places, margins], groups)| {
-            Ok(GroupCount {
-                lineup: lineup(&who)?,
-                places: places.split(';').map(unlist).collect::<Result<_, _>>()?,
-                margins: unlist(&margins)?,
-                groups: groups.cast_unsigned(),
-            })
-        })
-        .collect::<Result<Vec<_>, StoreError>>()?;
-    group_counts.sort_by(|a, b| {
-        let key = |tally: &GroupCount| (tally.lineup.clone(), tally.places.clone());
-        key(a).cmp(&key(b)).then_with(|| a.margins.cmp(&b.margins))
+/// The columns of [`read_complete`].
+const COMPLETE: &str =
+    "change, number, matchup, lineup, games, points, margins, starts, fouls, places";
+
+/// Every number that a group can have.
+pub const EVERY_GROUP: Range<u64> = 0..u64::MAX;
+
+/// Number of ranges in a statement: the number of its values is limited.
+const RANGES_AT_ONCE: usize = 1000;
+
+/// Appends the rows of a tournament in a table whose `column` lies in one of these ranges, with the condition.
+fn in_ranges(
+    select: &mut Statement,
+    within: &[Range<u64>],
+    id: TournamentId,
+    table: &str,
+    column: &str,
+) {
+    // The ranges come first, so that the database looks each of them up in the key.
+    select.text("(VALUES ").rows(within, |row, range| {
+        row.bind(range.start.cast_signed());
+        row.bind((range.end - 1).cast_signed());
     });
-    Ok(group_counts)
+    select.text(") AS span CROSS JOIN ").text(table);
+    select.text(" WHERE tournament = ").bind(id.0);
+    select.text(" AND ").text(column);
+    select.text(" BETWEEN span.column1 AND span.column2");
 }
 
-async fn count_groups(
-    moment: &mut Transaction,
-    id: TournamentId,
-    within: &[Range<u64>],
-) -> Result<HashMap<[String; 3], i64>, StoreError> {
-    let mut select = Statement::new("SELECT lineup, places, margins, COUNT(*) AS count FROM ");
-    if within.is_empty() {
-        select.text("groups WHERE tournament = ").bind(id.0);
-    } else {
-        // The ranges come first, so that the database looks each of them up in the key.
-        select.text("(VALUES ").rows(within, |row, range| {
-            row.bind(range.start.cast_signed());
-            row.bind((range.end - 1).cast_signed());
-        });
-        select.text(") AS span CROSS JOIN groups WHERE tournament = ");
-        select.bind(id.0);
-        select.text(" AND number BETWEEN span.column1 AND span.column2");
+/// A mark as the values of its columns; without one, below all of them.
+fn values(mark: Option<GroupMark>) -> Result<[i64; 2], StoreError> {
+    match mark {
+        Some(mark) => Ok([signed(mark.change)?, signed(mark.group)?]),
+        None => Ok([-1, -1]),
     }
-    select.text(" GROUP BY lineup, places, margins");
-    let rows = select.query(moment)?.fetch_all(&mut **moment).await?;
-    rows.iter()
-        .map(|row| {
-            let key = [
-                row.try_get("lineup")?,
-                row.try_get("places")?,
-                row.try_get("margins")?,
-            ];
-            Ok((key, row.try_get("count")?))
-        })
-        .collect()
+}
+
+fn course(row: &AnyRow) -> Result<Course, StoreError> {
+    let course: i64 = row.try_get("course")?;
+    let plies: i64 = row.try_get("plies")?;
+    Ok(Course {
+        course: course.cast_unsigned(),
+        has_moves: plies > 0,
+    })
 }
 
 /// The same numbers in ranges that are not empty and do not overlap, below the
@@ -469,6 +543,19 @@ fn merged(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
         }
     }
     merged
+}
+
+fn read_complete(row: &AnyRow) -> Result<CompleteGroup, StoreError> {
+    let scored = read_group(row)?;
+    let places: &str = row.try_get("places")?;
+    Ok(CompleteGroup {
+        mark: GroupMark {
+            change: number(row, "change")?,
+            group: scored.score.number,
+        },
+        places: places.split(';').map(unlist).collect::<Result<_, _>>()?,
+        scored,
+    })
 }
 
 fn read_group(row: &AnyRow) -> Result<ScoredGroup, StoreError> {

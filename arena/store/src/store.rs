@@ -54,6 +54,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         include_str!("../migrations/0008_game_logs.sql"),
     ),
     (9, "leases", include_str!("../migrations/0009_leases.sql")),
+    (10, "totals", include_str!("../migrations/0010_totals.sql")),
 ];
 /// The migrator's table. A database with this table is one of ours.
 const VERSIONS: &str = "arena_store_versions";

@@ -379,6 +379,15 @@ impl Store {
         Ok(found.filter(|tournament| tournament.contest.is_none()))
     }
 
+    /// The tournament with this number.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`], or the database fails.
+    pub async fn tournament_of(&self, id: TournamentId) -> Result<Tournament, StoreError> {
+        Self::tournament_in(&mut self.snapshot().await?, id).await
+    }
+
     /// The tournament with this number, read in a transaction.
     pub(crate) async fn tournament_in(
         transaction: &mut Transaction,
@@ -554,7 +563,7 @@ impl Store {
         at_unix_ms: i64,
     ) -> Result<(), StoreError> {
         let mut transaction = self.writing().await?;
-        let (was, _) = self.lock_tournament(&mut transaction, id).await?;
+        let was = self.lock_tournament(&mut transaction, id).await?.state;
         if was.is_final() {
             return match to == was {
                 true => Ok(()),
@@ -576,13 +585,13 @@ impl Store {
         transaction.commit().await
     }
 
-    /// Its state and the number of its entrants. Until the transaction ends, other
+    /// What a transaction has to know before it changes results. Until it ends, other
     /// transactions that call this for the same tournament wait.
     pub(crate) async fn lock_tournament(
         &self,
         transaction: &mut Transaction,
         id: TournamentId,
-    ) -> Result<(TournamentState, usize), StoreError> {
+    ) -> Result<LockedTournament, StoreError> {
         let select = match self.base.location {
             Location::File(_) | Location::Memory => "SELECT state FROM tournaments WHERE id = $1",
             Location::Server { .. } => {
@@ -594,13 +603,29 @@ impl Store {
             .fetch_optional(&mut **transaction)
             .await?
             .ok_or_else(|| missing(id))?;
-        let entrants =
-            sqlx::query("SELECT COUNT(*) AS entrants FROM entrants WHERE tournament = $1")
-                .bind(id.0)
-                .fetch_one(&mut **transaction)
-                .await?;
-        Ok((state(&row)?, number(&entrants, "entrants")?))
+        let now = sqlx::query(
+            "SELECT (SELECT COUNT(*) FROM entrants WHERE tournament = $1) AS entrants,
+                 COALESCE((SELECT change FROM groups WHERE tournament = $1
+                     ORDER BY change DESC LIMIT 1), 0) AS last_change",
+        )
+        .bind(id.0)
+        .fetch_one(&mut **transaction)
+        .await?;
+        Ok(LockedTournament {
+            state: state(&row)?,
+            entrants: number(&now, "entrants")?,
+            last_change: number(&now, "last_change")?,
+        })
     }
+}
+
+/// A tournament whose results nobody else changes.
+pub(crate) struct LockedTournament {
+    pub(crate) state: TournamentState,
+    /// Number of its entrants.
+    pub(crate) entrants: usize,
+    /// The number of the last transaction that completed a group of it; 0 before the first.
+    pub(crate) last_change: u64,
 }
 
 pub(crate) fn missing(id: TournamentId) -> StoreError {

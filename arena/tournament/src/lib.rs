@@ -25,6 +25,7 @@ mod run;
 mod setups;
 mod snapshot;
 mod suggest;
+mod totals;
 mod verify;
 mod workers;
 
@@ -41,7 +42,7 @@ pub use dispatch::{
 };
 pub use error::TournamentError;
 pub use formats::{ExportedGames, export_games, occasion};
-pub use history::{RatingsAfter, rating_history};
+pub use history::RatingsAfter;
 pub use identity::{ChangedBot, changed_bots};
 pub use imported::check_imported;
 pub use observe::{EndedGame, FoulNotice, Observer, RunEvent, Silent};

@@ -5,16 +5,19 @@ use std::{cmp::Reverse, collections::BTreeMap, ops::Range};
 
 use arena_events::standings::GameCounts;
 use arena_ladder::{
-    Entrant, GroupCount, Schedule, ScheduleShape, Seatings, Sprt,
+    Entrant, Schedule, ScheduleShape, Seatings, Sprt,
     schedule::{Ranked, SetAside},
     sprt::Decision,
     standings::{Meeting, RankBy, Standings},
 };
-use arena_store::{Counter, DistinctGames, FirstFoul, GameEnding, ScoredGroup};
+use arena_store::{BegunGame, Counter, Course, FirstFoul, GameEnding};
 use referee_core::{FoulKind, GameKind, Root};
 use referee_worker::Buckets;
 
-use crate::{Definition, Plan, Results, TournamentError, chance};
+use crate::{
+    Definition, Plan, Results, TournamentError,
+    totals::{DistinctGames, PartCounts, Totals},
+};
 
 /// A run as it stands.
 pub struct Snapshot {
@@ -45,6 +48,8 @@ pub struct Snapshot {
     pub purses: BTreeMap<Entrant, i64>,
     /// Warnings for a reader of the table.
     pub warnings: Vec<Warning>,
+    /// The groups that count, in parts in order of their numbers.
+    pub(crate) parts: PartCounts,
 }
 
 /// The figures that were counted beside the results.
@@ -135,35 +140,41 @@ impl Snapshot {
         let entrants = names.len();
         let kind = definition.kind()?;
         let seats = kind.info().seats;
-        // Side by side: over many games the first three take long.
-        let (scores, all, distinct, counters, first_fouls) = tokio::try_join!(
-            results.scores(),
-            results.group_counts(&[]),
-            results.distinct_games(),
+        let (mut totals, counters, first_fouls) = tokio::try_join!(
+            Totals::of(results, definition, entrants, root),
             results.counters(),
             results.first_fouls(),
         )?;
-        let schedule = match root {
-            None => None,
-            Some(root) => {
-                let mut schedule = definition.schedule(entrants, chance(root))?;
-                replay_scores(&mut *schedule, scores)?;
-                Some(schedule)
-            }
+        let figures = RunFigures::of(&counters, entrants)?;
+        let told: u64 = figures.ended.values().sum();
+        let games_in_group = definition.seatings.games(seats.into()) as u64;
+        // Games of a game with secrets are not told of before their group is complete.
+        let begun = match kind.has_secrets() || told > totals.groups * games_in_group {
+            false => Vec::new(),
+            true => results.begun(&totals.unsettled()).await?,
         };
+        let begun_courses: Vec<Course> = begun.iter().filter_map(|game| game.course).collect();
+        let distinct = totals.distinct(results, &begun_courses).await?;
+        let Totals {
+            schedule,
+            groups: complete,
+            mut parts,
+            mark,
+            ..
+        } = totals;
         let schedule_of = schedule.as_deref();
         let uncounted = schedule_of.map_or_else(Vec::new, Schedule::uncounted);
         let set_aside = schedule_of.map_or_else(Vec::new, Schedule::set_aside);
         let annulled = set_aside.iter().filter(|aside| aside.annulled);
         let annulled: Vec<Entrant> = annulled.map(|aside| aside.entrant).collect();
-        let groups =
-            |tallies: &[GroupCount]| -> u64 { tallies.iter().map(|tally| tally.groups).sum() };
-        let complete = groups(&all);
-        let tallies = match uncounted.is_empty() {
-            true => all,
-            false => results.group_counts(&uncounted).await?,
+        let mut excluded = match uncounted.is_empty() {
+            true => Vec::new(),
+            false => results.complete_groups_within(&uncounted).await?,
         };
-        let mut standings = Standings::of(seats, entrants as u32, &tallies, &annulled);
+        // While it is being played more may have come between the two questions.
+        excluded.retain(|group| Some(group.mark) <= mark);
+        parts.subtract(&excluded);
+        let mut standings = Standings::of(seats, entrants as u32, &parts.all(), &annulled);
         if kind.info().score_is_lead {
             standings = standings.with_scores_as_leads();
         }
@@ -179,14 +190,7 @@ impl Snapshot {
             }
             standings.rank_by_key(|row| Reverse(purses.get(&row.entrant).copied()));
         }
-        let figures = RunFigures::of(&counters, entrants)?;
-        let told: u64 = figures.ended.values().sum();
-        let games_in_group = definition.seatings.games(seats.into()) as u64;
-        // Games of a game with secrets are not among them before their group is complete.
-        let begun = match kind.has_secrets() || told > complete * games_in_group {
-            false => BTreeMap::new(),
-            true => results.begun().await?,
-        };
+        let begun = seatings_of(begun);
         let incomplete_games = begun.values().map(|seatings| seatings.len() as u64).sum();
         let count = GameCounts {
             planned_groups: schedule_of.and_then(Schedule::planned),
@@ -194,8 +198,7 @@ impl Snapshot {
             games: standings.games,
             half_groups: begun.len() as u64,
             half_games: incomplete_games,
-            // While it is being played more may have come between the two questions.
-            excluded_groups: complete.saturating_sub(groups(&tallies)),
+            excluded_groups: excluded.len() as u64,
             distinct_games: distinct.of_all,
             stored_games: complete * games_in_group + incomplete_games,
         };
@@ -215,6 +218,7 @@ impl Snapshot {
             tests,
             purses,
             schedule,
+            parts,
         })
     }
 
@@ -282,21 +286,13 @@ fn half_played(begun: &BTreeMap<u64, Vec<u32>>, uncounted: &[Range<u64>]) -> (u6
     })
 }
 
-/// Tells a schedule all scores that it asks for.
-fn replay_scores(
-    schedule: &mut dyn Schedule,
-    mut scores: BTreeMap<u64, ScoredGroup>,
-) -> Result<(), TournamentError> {
-    let mut ahead = LookAhead::of(&scores);
-    while !scores.is_empty()
-        && let Some(group) = schedule.next()
-        && ahead.is_near(group.number)
-    {
-        if let Some(scored) = scores.remove(&group.number) {
-            schedule.record(&scored.score)?;
-        }
+/// The seatings that have been played of each group.
+pub(crate) fn seatings_of(games: Vec<BegunGame>) -> BTreeMap<u64, Vec<u32>> {
+    let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for game in games {
+        groups.entry(game.group).or_default().push(game.seating);
     }
-    Ok(())
+    groups
 }
 
 impl TestProgress {
@@ -404,28 +400,4 @@ pub(crate) fn by_seat(counts: &BTreeMap<usize, u64>, seats: usize) -> Vec<u64> {
     (0..seats)
         .map(|seat| counts.get(&seat).copied().unwrap_or(0))
         .collect()
-}
-
-/// The length of the look ahead: how far a schedule is asked for what lies beyond all that
-/// has been played. A match that a test may stop can have millions of deals.
-pub(crate) struct LookAhead {
-    last: Option<u64>,
-    beyond: u32,
-}
-
-impl LookAhead {
-    const MOST: u32 = 100_000;
-
-    pub(crate) fn of(scores: &BTreeMap<u64, ScoredGroup>) -> Self {
-        Self {
-            last: scores.last_key_value().map(|(number, _)| *number),
-            beyond: 0,
-        }
-    }
-
-    /// True if what comes may still be of use after this group.
-    pub(crate) fn is_near(&mut self, number: u64) -> bool {
-        self.beyond += u32::from(self.last.is_none_or(|last| number > last));
-        self.beyond < Self::MOST
-    }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use arena_events::tournament::{FaultKind, TournamentFault};
 use arena_ladder::{Entrant, Group, GroupScore, Lineup};
-use arena_store::{GameFilter, GameRow, Store, Tournament, TournamentState};
+use arena_store::{GameFilter, GameRow, ScoredGroup, Store, Tournament, TournamentState};
 use referee_core::{Record, Root, printable};
 use referee_worker::Summary;
 
@@ -21,7 +21,7 @@ use crate::{
     expected::ExpectedHeader,
     filler_name, game_id,
     results::{GroupOutcome, add_to, places_by_lineup},
-    snapshot::LookAhead,
+    totals::{LookAhead, Totals},
 };
 
 /// So many games are read with one question to the store.
@@ -116,7 +116,10 @@ impl Verifier<'_> {
         let results = StoredResults::of(store, self.tournament.id);
         let mut scores = results.scores().await?;
         let mut groups = BTreeMap::new();
-        let mut ahead = LookAhead::of(&scores);
+        let mut ahead = LookAhead::default();
+        if let Some((last, _)) = scores.last_key_value() {
+            ahead.see(*last);
+        }
         while let Some(group) = schedule.next()
             && ahead.is_near(group.number)
         {
@@ -192,11 +195,24 @@ impl Verifier<'_> {
         }
         self.count(&mut tallies, &sums, &lineup, places);
         self.group(sums, &asked);
-        let stored = store.group_counts(id, &[]).await?.into_iter();
-        let stored: BTreeMap<GroupOutcome, u64> = stored
-            .map(|tally| ((tally.lineup, tally.places, tally.margins), tally.groups))
-            .collect();
-        if stored != tallies {
+        let mut stored: BTreeMap<GroupOutcome, u64> = BTreeMap::new();
+        let mut after = None;
+        loop {
+            let page = store.complete_groups(id, after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.mark);
+            for group in page {
+                let ScoredGroup { lineup, score, .. } = group.scored;
+                *stored
+                    .entry((lineup, group.places, score.margins))
+                    .or_default() += 1;
+            }
+        }
+        let results = StoredResults::of(store, id);
+        let (entrants, root) = (self.tournament.entrants.len(), Some(&self.root));
+        let are_right = Totals::are_right(&results, &self.definition, entrants, root);
+        let are_right = are_right.await?;
+        if stored != tallies || !are_right {
             self.fault(None, None, FaultKind::WrongCounts);
         }
         self.missing(&asked, &there);

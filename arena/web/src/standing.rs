@@ -10,7 +10,7 @@ use std::{
 
 use arena_events::{Event, figures::FiguresEvent, standings::StandingsEvent};
 use arena_store::{Store, Tournament, TournamentSummary};
-use arena_tournament::{Definition, RatingsAfter, Snapshot, StoredResults, events, rating_history};
+use arena_tournament::{Definition, RatingsAfter, Snapshot, StoredResults, events};
 use parking_lot::Mutex;
 use referee_worker::Buckets;
 use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking};
@@ -21,8 +21,6 @@ use crate::error::PageError;
 const LEAST: Duration = Duration::from_millis(500);
 /// So many times as long as they took to compute they are kept.
 const SHARE: u32 = 10;
-/// After so many parts of a tournament its ratings are plotted.
-const PARTS: u64 = 40;
 /// Of so many tournaments they are kept.
 const MOST: usize = 64;
 
@@ -264,7 +262,7 @@ async fn compute(
     let Event::Figures(figures) = snapshot.figures_event(Some(&tournament.name)) else {
         return Err(PageError::system("the figures", "they are another event"));
     };
-    let history = rating_history(store, tournament.id, &snapshot, PARTS).await?;
+    let history = snapshot.rating_history();
     let thinking = snapshot.figures.bots.iter();
     let thinking = thinking.map(|bot| bot.thinking.clone()).collect();
     // Quoted, as RFC 9110 wants it.

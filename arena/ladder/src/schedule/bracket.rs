@@ -5,8 +5,10 @@
 //! side is two players; the first two advance as one side, and the last two are out or
 //! drop as one side.
 
+use serde::{Deserialize, Serialize};
+
 /// The source of a player of a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum BracketSource {
     /// The entrant with this number, if there is one.
     Seed(usize),
@@ -15,7 +17,7 @@ pub(super) enum BracketSource {
 }
 
 /// A match of a bracket.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BracketNode {
     pub(super) round: usize,
     /// One for each seat.
@@ -25,7 +27,7 @@ pub(super) struct BracketNode {
 }
 
 /// All matches of an elimination, each after those that feed it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Bracket {
     pub(super) rounds: Vec<String>,
     pub(super) nodes: Vec<BracketNode>,

@@ -12,18 +12,20 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::bracket::{Bracket, BracketSource};
 use super::listed::joined;
 use super::match_up::{MatchPlace, MatchRules, MatchUp, Walkover, unplayed};
 use super::set_aside::{self, FailedDeals};
 use super::{
     Decider, Match, MatchStage, NotScheduled, Participant, Ranked, Remark, Round, Schedule,
-    SetAside, SetAsideReason,
+    SetAside, SetAsideReason, state,
 };
 use crate::{Entrant, Field, Group, GroupScore, MatchId};
 
 /// The state of an elimination.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Elimination {
     rules: MatchRules,
     walkover: Walkover,
@@ -37,7 +39,7 @@ pub(super) struct Elimination {
 }
 
 /// The state of a match of the bracket.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct BracketMatch {
     /// The match; None if it has not been started, or has nothing to play.
     match_up: Option<MatchUp>,
@@ -48,7 +50,7 @@ struct BracketMatch {
     remarks: Vec<Remark>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct BracketEntrant {
     failed: FailedDeals,
     aside: Option<SetAsideReason>,
@@ -345,6 +347,10 @@ impl Schedule for Elimination {
         Ok(())
     }
 
+    fn state(&self) -> String {
+        state(self)
+    }
+
     fn is_over(&self) -> bool {
         self.states.iter().all(|state| state.order.is_some())
     }
@@ -397,6 +403,14 @@ impl Schedule for Elimination {
             Some(first + match_up.counted()..first + self.rules.stride())
         });
         joined(over)
+    }
+
+    fn open(&self) -> Vec<Range<u64>> {
+        let matches = (0..).zip(&self.states);
+        joined(matches.filter_map(|(at, state)| {
+            let match_up = state.match_up.as_ref()?;
+            Some(match_up.open(at, &self.rules))
+        }))
     }
 
     fn set_aside(&self) -> Vec<SetAside> {

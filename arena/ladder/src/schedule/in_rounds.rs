@@ -7,13 +7,15 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::listed::joined;
 use super::match_up::{MatchRules, MatchUp, Walkover, unplayed};
 use super::set_aside::{self, FailedDeals};
 use super::tables::sizes;
 use super::{
     KEPT_ROUNDS, Match, MatchStage, NotScheduled, Participant, Ranked, Remark, Round, Schedule,
-    SetAside, SetAsideReason,
+    SetAside, SetAsideReason, state,
 };
 use crate::{Entrant, Field, Group, GroupScore, Lineup, MatchId};
 
@@ -42,7 +44,7 @@ pub(super) struct Paired {
 }
 
 /// A schedule in rounds.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct InRounds<P> {
     rules: MatchRules,
     pairing: P,
@@ -63,7 +65,7 @@ pub(super) struct InRounds<P> {
     remarks: Vec<Remark>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct PairedRound {
     matches: Vec<MatchUp>,
     bye: Option<Entrant>,
@@ -73,7 +75,7 @@ struct PairedRound {
     open: usize,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct RoundsEntrant {
     failed: FailedDeals,
     aside: Option<SetAsideReason>,
@@ -252,7 +254,7 @@ impl<P: RoundPairing> InRounds<P> {
     }
 }
 
-impl<P: RoundPairing> Schedule for InRounds<P> {
+impl<P: RoundPairing + Serialize> Schedule for InRounds<P> {
     fn next(&mut self) -> Option<Group> {
         let first = self.id(self.begun().checked_sub(1)?, 0)?;
         let round = self.rounds.back_mut()?;
@@ -287,6 +289,10 @@ impl<P: RoundPairing> Schedule for InRounds<P> {
             }
         }
         Ok(())
+    }
+
+    fn state(&self) -> String {
+        state(self)
     }
 
     fn is_over(&self) -> bool {
@@ -340,6 +346,17 @@ impl<P: RoundPairing> Schedule for InRounds<P> {
         let rounds = rounds.flat_map(|(at, round)| self.uncounted_in(self.forgotten + at, round));
         let all = self.uncounted.iter().cloned().chain(rounds);
         joined(all)
+    }
+
+    fn open(&self) -> Vec<Range<u64>> {
+        let rounds = (self.forgotten..).zip(&self.rounds);
+        let matches = rounds.flat_map(|(round, paired)| {
+            let matches = paired.matches.iter().enumerate();
+            matches.filter_map(move |(at, match_up)| {
+                Some(match_up.open(self.id(round, at)?, &self.rules))
+            })
+        });
+        joined(matches)
     }
 
     fn set_aside(&self) -> Vec<SetAside> {

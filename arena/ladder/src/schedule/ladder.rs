@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
 use rand_chacha::rand_core::Rng;
+use serde::{Deserialize, Serialize};
 
 use super::Ranked;
 use super::in_rounds::{Paired, RoundPairing};
@@ -16,7 +17,7 @@ use crate::online::Online;
 use crate::{Entrant, Field, GroupScore, Lineup};
 
 /// The state of a ladder.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Ladder {
     root: [u8; 32],
     seats: usize,

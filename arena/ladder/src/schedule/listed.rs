@@ -9,11 +9,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::match_up::{MatchRules, MatchUp, players, unplayed};
 use super::set_aside::{self, FailedDeals};
 use super::{
     Match, MatchStage, NotScheduled, Ranked, Remark, Round, Schedule, SetAside, SetAsideReason,
-    SetAsideRule,
+    SetAsideRule, state,
 };
 use crate::{Entrant, Field, Group, GroupScore, Lineup, MatchId};
 
@@ -21,7 +23,7 @@ use crate::{Entrant, Field, Group, GroupScore, Lineup, MatchId};
 pub(super) type Rounds = Vec<Vec<Lineup>>;
 
 /// The state of a schedule that is a list.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Listed {
     rules: MatchRules,
     set_aside: SetAsideRule,
@@ -39,14 +41,14 @@ pub(super) struct Listed {
 }
 
 /// A deal that an entrant has failed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct FailedDeal {
     entrant: Entrant,
     failed: FailedDeals,
 }
 
 /// The state of an entrant.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct ListedEntrant {
     failed: FailedDeals,
     /// Number of deals that are scheduled for it.
@@ -188,6 +190,10 @@ impl Schedule for Listed {
         Ok(())
     }
 
+    fn state(&self) -> String {
+        state(self)
+    }
+
     fn is_over(&self) -> bool {
         self.frontier == self.lineups.len()
     }
@@ -242,6 +248,18 @@ impl Schedule for Listed {
                 _ => self.rules.stride(),
             };
             first + counted..first + self.rules.stride()
+        });
+        joined(all)
+    }
+
+    fn open(&self) -> Vec<Range<u64>> {
+        let all = self.lineups.iter().enumerate().map(|(id, lineup)| {
+            let first = self.rules.first(id as u32);
+            match self.begun.get(id) {
+                _ if self.annulled(lineup) => first..first,
+                Some(match_up) => match_up.open(id as u32, &self.rules),
+                None => first..first + self.rules.stride(),
+            }
         });
         joined(all)
     }

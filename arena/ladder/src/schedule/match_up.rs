@@ -3,13 +3,16 @@
 //! indices in the match, so decisions do not depend on which group ends first.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
 
 use super::set_aside::FailedDeals;
 use super::{Match, MatchStage, Participant, SetAsideReason, SetAsideRule};
 use crate::{Entrant, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, Sprt};
 
 /// The rules that all matches of a schedule have in common.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MatchRules {
     /// Number of seats of the game.
     pub(super) seats: usize,
@@ -25,7 +28,7 @@ pub(super) struct MatchRules {
 }
 
 /// The rule by which an entrant loses its current match because of failed deals.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Walkover {
     pub(super) set_aside: SetAsideRule,
     /// Number of deals that an entrant has in the whole schedule.
@@ -33,7 +36,7 @@ pub(super) struct Walkover {
 }
 
 /// The rule that ends a match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Length {
     /// After all its deals.
     Full,
@@ -97,7 +100,7 @@ impl MatchRules {
 }
 
 /// A match with known players.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MatchUp {
     places: Vec<MatchPlace>,
     /// The [`turn`](Group::turn) of its first group.
@@ -115,7 +118,7 @@ pub(super) struct MatchUp {
 }
 
 /// A place of the lineup, with its sums so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MatchPlace {
     pub(super) entrant: Option<Entrant>,
     pub(super) points: HalfPoints,
@@ -311,6 +314,17 @@ impl MatchUp {
             groups: first..first + most,
             left: most.saturating_sub(scored),
         }
+    }
+
+    /// The numbers that its groups can have from the first one on that has no score; none if it is over.
+    pub(super) fn open(&self, id: u32, rules: &MatchRules) -> Range<u64> {
+        let first = rules.first(id);
+        let counted = if self.over {
+            rules.stride()
+        } else {
+            self.counted
+        };
+        first + counted..first + rules.stride()
     }
 
     /// Its public state.

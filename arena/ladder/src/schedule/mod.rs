@@ -82,9 +82,16 @@ pub trait Schedule: Send {
     /// only the last [`KEPT_ROUNDS`].
     fn rounds(&self) -> Vec<Round>;
 
+    /// Its state as JSON, for [`restored`].
+    fn state(&self) -> String;
+
     /// Groups that do not count, such as those that were started before a test stopped
     /// their match: in order, every number that such a group can have, played or not.
     fn uncounted(&self) -> Vec<Range<u64>>;
+
+    /// Of the matches that are not over the numbers from the first group on that has no score, in
+    /// order. Every group that is neither here nor among the [`uncounted`](Self::uncounted) counts.
+    fn open(&self) -> Vec<Range<u64>>;
 
     /// The entrants that take no further part, and why.
     fn set_aside(&self) -> Vec<SetAside>;
@@ -389,6 +396,35 @@ pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule
         Some(planned) if planned > MOST_PLANNED => Err(ScheduleError::Planned(planned)),
         _ => Ok(schedule),
     }
+}
+
+/// Raised whenever what a schedule's state has or means changes: states of another version are of no use.
+pub const STATE_VERSION: u32 = 1;
+
+/// A schedule of this shape in the [`state`](Schedule::state) that was written: the same as one that was told
+/// the same scores.
+///
+/// # Errors
+///
+/// The state is not of this shape, or of another [`STATE_VERSION`].
+pub fn restored(
+    shape: &ScheduleShape,
+    state: &str,
+) -> Result<Box<dyn Schedule>, serde_json::Error> {
+    Ok(match shape {
+        ScheduleShape::RoundRobin {}
+        | ScheduleShape::Gauntlet { .. }
+        | ScheduleShape::Listed { .. } => Box::new(serde_json::from_str::<Listed>(state)?),
+        ScheduleShape::Swiss { .. } => Box::new(serde_json::from_str::<InRounds<Swiss>>(state)?),
+        ScheduleShape::Ladder { .. } => Box::new(serde_json::from_str::<InRounds<Ladder>>(state)?),
+        ScheduleShape::SingleElimination { .. } | ScheduleShape::DoubleElimination {} => {
+            Box::new(serde_json::from_str::<Elimination>(state)?)
+        }
+    })
+}
+
+fn state(schedule: &impl Serialize) -> String {
+    serde_json::to_string(schedule).expect("the keys of its maps are numbers")
 }
 
 /// The schedule, however many deals it has.

@@ -1,10 +1,12 @@
 //! Failed deals, and when an entrant is set aside for them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::schedule::{SetAside, SetAsideReason, SetAsideRule};
 use crate::{Entrant, Faults};
 
 /// The deals of which an entrant has lost every game by a foul of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FailedDeals {
     /// Those of which it did not start any game.
     starts: u64,

@@ -4,6 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::in_rounds::{Paired, RoundPairing, name};
 use super::match_up::{MatchRules, MatchUp};
 use super::pairing::{chance, cheapest};
@@ -34,7 +36,7 @@ pub(super) fn most_rounds(entrants: u32) -> u32 {
 }
 
 /// The state of a Swiss.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Swiss {
     root: [u8; 32],
     seats: usize,
@@ -42,11 +44,12 @@ pub(super) struct Swiss {
     whole_match: u64,
     entrants: Vec<SwissEntrant>,
     /// Number of times that a pair has met, the lower number first.
+    #[serde(with = "pairs")]
     met: BTreeMap<(Entrant, Entrant), u32>,
 }
 
 /// The results of an entrant.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct SwissEntrant {
     /// Two seats: 2 for a match that was won, 1 for a draw. Four seats: the parts of its
     /// games, which are quarters of a point.
@@ -263,6 +266,26 @@ impl RoundPairing for Swiss {
         } else {
             self.ranked_four()
         })
+    }
+}
+
+/// A map with pairs as keys, which JSON does not have, as a list.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::Entrant;
+
+    type Met = BTreeMap<(Entrant, Entrant), u32>;
+
+    pub(super) fn serialize<S: Serializer>(met: &Met, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(met)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Met, D::Error> {
+        let met = Vec::<((Entrant, Entrant), u32)>::deserialize(from)?;
+        Ok(met.into_iter().collect())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arena_ladder::schedule::{Schedule, SetAsideRule};
+use arena_ladder::schedule::{Schedule, SetAsideRule, restored};
 use arena_ladder::{Entrant, Field, Group, GroupScore, ScheduleShape, Seatings, Sprt};
 use proptest::prelude::*;
 
@@ -136,6 +136,60 @@ proptest! {
             let uncounted = schedule.uncounted();
             kept.retain(|number, _| !uncounted.iter().any(|range| range.contains(number)));
             prop_assert_eq!(kept, uninterrupted.scores);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Writes its state at random moments and goes on from what is read.
+    #[test]
+    fn a_schedule_that_is_restored_goes_on_as_it_would_have(
+        entrants in 2_u32..9,
+        four in any::<bool>(),
+        deals in 1_u64..5,
+        seed: u64,
+    ) {
+        for shape in shapes(entrants) {
+            let field = field(entrants, if four { 4 } else { 2 }, deals);
+            let score = |group: &Group| score(group, &field, seed);
+            let (mut schedule, mut other) = (made(&field, &shape), made(&field, &shape));
+            let mut chance = Chance(seed);
+            let mut in_flight = Vec::new();
+            let mut scored = Vec::new();
+            while !schedule.is_over() {
+                while in_flight.len() < 20 && let Some(group) = schedule.next() {
+                    let same = other.next();
+                    prop_assert_eq!(same.as_ref(), Some(&group));
+                    in_flight.push(group);
+                }
+                let group = in_flight.swap_remove(chance.below(in_flight.len()));
+                let score = score(&group);
+                schedule.record(&score).unwrap();
+                other.record(&score).unwrap();
+                scored.push(group.number);
+                if chance.below(8) == 0 {
+                    other = restored(&shape, &other.state()).unwrap();
+                }
+                prop_assert_eq!(schedule.rounds(), other.rounds());
+                let lies_in = |ranges: &[std::ops::Range<u64>], number: u64| {
+                    ranges.iter().any(|range| range.contains(&number))
+                };
+                let (open, uncounted) = (schedule.open(), schedule.uncounted());
+                for group in &in_flight {
+                    prop_assert!(lies_in(&open, group.number) != lies_in(&uncounted, group.number));
+                }
+                let settled = |number: &&u64| !lies_in(&open, **number) && !lies_in(&uncounted, **number);
+                let counted: u64 = schedule.rounds().iter().flat_map(|round| &round.matches)
+                    .map(|one| one.groups).sum();
+                prop_assert_eq!(scored.iter().filter(settled).count() as u64, counted);
+            }
+            prop_assert_eq!(schedule.ranking(), other.ranking());
+            prop_assert_eq!(schedule.set_aside(), other.set_aside());
+            prop_assert_eq!(schedule.remarks(), other.remarks());
+            prop_assert_eq!(schedule.open(), Vec::new());
+            prop_assert_eq!(schedule.uncounted(), other.uncounted());
         }
     }
 }

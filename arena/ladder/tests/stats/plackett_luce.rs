@@ -200,7 +200,7 @@ proptest! {
             if let Some(place) = lineup.get_mut(filler) {
                 *place = None;
             }
-            GroupCount { lineup, places, margins: vec![0; 4], groups }
+            GroupCount::new(lineup, places, &[0; 4], groups)
         }).collect();
         match fit(6, &tallies, prior) {
             Ok(found) => {

@@ -1,7 +1,7 @@
 //! The table of a tournament.
 
 use arena_ladder::{
-    Entrant, GroupCount, HalfPoints, Standings,
+    Entrant, GroupCount, HalfPoints, MarginSums, Standings,
     bradley_terry::{self, PairGroups},
     elo::{Comparison, ELO_SCALE, NoEstimate, score_of},
     luce::PRIOR,
@@ -156,7 +156,7 @@ fn at_tables_of_any_size_equals_have_the_same_on_average() {
                     .iter_mut()
                     .skip(real)
                     .for_each(|one| *one = None);
-                tally.margins = (0..4).map(|_| 6 * (real as i64 - 1)).collect();
+                tally.margins = vec![MarginSums::of(6 * (real as i64 - 1), 10); 4];
                 tally
             })
             .collect();
@@ -276,7 +276,9 @@ fn margins_are_by_opponent_and_game_with_groups_as_the_sample() {
         .iter()
         .map(|&margin| {
             let mut tally = group(&[0, 1, 2, 3], &[&[1, 2, 3, 4][..]; 4], 1);
-            tally.margins = vec![margin, -margin, 5, -5];
+            tally.margins = [margin, -margin, 5, -5]
+                .map(|one| MarginSums::of(one, 1))
+                .to_vec();
             tally
         })
         .collect();
@@ -470,14 +472,9 @@ fn any_tallies(seats: usize) -> impl Strategy<Value = Vec<GroupCount>> {
         groups,
         margins,
     );
-    let tally = tally.prop_map(|(lineup, places, groups, margins)| GroupCount {
-        lineup: lineup
-            .into_iter()
-            .map(|who| who.map(Entrant::new))
-            .collect(),
-        places,
-        margins,
-        groups,
+    let tally = tally.prop_map(|(lineup, places, groups, margins)| {
+        let lineup = lineup.into_iter().map(|who| who.map(Entrant::new));
+        GroupCount::new(lineup.collect(), places, &margins, groups)
     });
     proptest::collection::vec(tally, 0..30)
 }

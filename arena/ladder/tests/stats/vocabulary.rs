@@ -26,12 +26,12 @@ pub(crate) fn tally(lineup: &[u32], places: &[u8], groups: u64) -> GroupCount {
 
 /// Groups of these games.
 pub(crate) fn group(lineup: &[u32], places: &[&[u8]], groups: u64) -> GroupCount {
-    GroupCount {
-        lineup: lineup.iter().map(|&who| Some(Entrant::new(who))).collect(),
-        places: places.iter().map(|&places| places.to_vec()).collect(),
-        margins: vec![0; lineup.len()],
+    GroupCount::new(
+        lineup.iter().map(|&who| Some(Entrant::new(who))).collect(),
+        places.iter().map(|&places| places.to_vec()).collect(),
+        &vec![0; lineup.len()],
         groups,
-    }
+    )
 }
 
 /// The values without their errors.

@@ -3,10 +3,10 @@
 
 use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 
-use arena_ladder::{Entrant, GroupCount};
+use arena_ladder::Entrant;
 use arena_store::{
-    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup, StoredReport,
-    TournamentId,
+    BegunGame, CompleteGroup, Counter, Course, FinishedGame, FirstFoul, GameRow, GroupMark,
+    Reported, ScoredGroup, StoredReport, TournamentId,
 };
 use arena_tournament::{Results, ResultsAnswer, StoredResults, TournamentError};
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
@@ -98,21 +98,32 @@ impl Results for WatchedResults {
         self.stored.scores().await
     }
 
-    async fn begun(&self) -> ResultsAnswer<BTreeMap<u64, Vec<u32>>> {
+    async fn begun(&self, within: &[Range<u64>]) -> ResultsAnswer<Vec<BegunGame>> {
         self.trouble.strike("begun")?;
-        self.stored.begun().await
+        self.stored.begun(within).await
     }
 
-    async fn group_counts(&self, without: &[Range<u64>]) -> ResultsAnswer<Vec<GroupCount>> {
-        self.stored.group_counts(without).await
+    async fn complete_groups(
+        &self,
+        after: Option<GroupMark>,
+        limit: u32,
+    ) -> ResultsAnswer<Vec<CompleteGroup>> {
+        self.stored.complete_groups(after, limit).await
+    }
+
+    async fn complete_groups_within(
+        &self,
+        within: &[Range<u64>],
+    ) -> ResultsAnswer<Vec<CompleteGroup>> {
+        self.stored.complete_groups_within(within).await
+    }
+
+    async fn courses(&self, after: Option<GroupMark>, to: GroupMark) -> ResultsAnswer<Vec<Course>> {
+        self.stored.courses(after, to).await
     }
 
     async fn counters(&self) -> ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>> {
         self.stored.counters().await
-    }
-
-    async fn distinct_games(&self) -> ResultsAnswer<DistinctGames> {
-        self.stored.distinct_games().await
     }
 
     async fn first_fouls(&self) -> ResultsAnswer<Vec<FirstFoul>> {

@@ -80,8 +80,8 @@ async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
         assert_eq!(imported, read);
         let there = imported.id;
         assert_eq!(
-            to.group_counts(there, &[]).await.unwrap(),
-            store.group_counts(id, &[]).await.unwrap()
+            to.group_counts(there).await.unwrap(),
+            store.group_counts(id).await.unwrap()
         );
         assert_eq!(
             to.scores(there, None, 999).await.unwrap(),

@@ -27,7 +27,7 @@ async fn what_a_newer_arena_has_written_is_refused(home: &Home) {
             error,
             StoreError::Newer {
                 found: 9999,
-                known: 9,
+                known: 10,
                 ..
             }
         ),

@@ -2,7 +2,8 @@
 
 use arena_ladder::{Entrant, Faults, HalfPoints};
 use arena_store::{
-    Counter, FinishedGame, GameEnding, Reported, Store, StoreError, TournamentId, TournamentState,
+    Counter, EVERY_GROUP, FinishedGame, GameEnding, Reported, Store, StoreError, TournamentId,
+    TournamentState,
 };
 
 use crate::vocabulary::{Home, game, games, late, new_tournament, no_start, on_both, tournament};
@@ -168,7 +169,7 @@ async fn a_group_is_scored_when_its_last_game_is_there(home: &Home) {
         score.faults,
         [faults(1, 0), faults(0, 0), faults(0, 1), faults(0, 1)]
     );
-    let group_counts = store.group_counts(id, &[]).await.unwrap();
+    let group_counts = store.group_counts(id).await.unwrap();
     assert_eq!(
         group_counts[0].places,
         [[1, 2, 3, 4], [4, 2, 2, 1], [2, 3, 4, 1], [3, 1, 1, 3]]
@@ -272,7 +273,10 @@ async fn told(store: &Store, id: TournamentId) -> String {
     let mut told = String::from_utf8(text).unwrap();
     told += &format!("{rows:?}");
     told += &format!("{:?}", store.counters(id).await.unwrap());
-    told += &format!("{:?}", store.distinct_games(id).await.unwrap());
+    let begun = store.begun_games(id, &[EVERY_GROUP]).await.unwrap();
+    let begun = begun.iter().filter_map(|game| game.course);
+    told += &format!("{:?}", begun.collect::<Vec<_>>());
+    told += &format!("{:?}", store.group_counts(id).await.unwrap());
     told += &format!("{:?}", store.first_fouls(id).await.unwrap());
     told += &format!("{:?}", store.record(id, 1, 0).await.unwrap());
     told

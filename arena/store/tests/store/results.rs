@@ -1,18 +1,18 @@
 //! Reading what was stored.
 
-use std::collections::{BTreeMap, BTreeSet};
+use arena_ladder::{Entrant, GroupCount, GroupCounts, MatchId};
+use arena_store::{BegunGame, CompleteGroup, Course, GameFilter, NewTotals};
 
-use arena_ladder::{Entrant, MatchId};
-use arena_store::{DistinctGames, GameFilter};
-
-use crate::vocabulary::{Home, game, games, late, no_start, on_both, tournament};
+use crate::vocabulary::{Home, game, games, late, new_tournament, no_start, on_both, tournament};
 
 on_both!(
     scores_come_by_pages_in_order_of_their_numbers,
-    tallies_are_the_groups_counted,
+    groups_that_came_out_the_same_are_counted,
+    groups_come_in_the_order_in_which_they_were_completed,
     the_first_foul_is_the_lowest_whatever_came_first,
     games_are_found_by_match_entrant_and_foul,
-    games_that_went_the_same_way_are_one,
+    games_are_known_by_their_course,
+    sums_are_kept_until_others_replace_them,
 );
 
 async fn scores_come_by_pages_in_order_of_their_numbers(home: &Home) {
@@ -41,39 +41,100 @@ async fn scores_come_by_pages_in_order_of_their_numbers(home: &Home) {
     assert_eq!(pages, all);
 }
 
-async fn tallies_are_the_groups_counted(home: &Home) {
+async fn groups_that_came_out_the_same_are_counted(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     store.report(id, games(0..400)).await.unwrap();
     store.report(id, vec![game(500, 0)]).await.unwrap();
-    // More ranges than go into one condition; some meet, some overlap, some are
+    let counted = |numbers: Vec<u64>| -> GroupCounts {
+        let counts = numbers.into_iter().map(|group| {
+            let [a, b] = [game(group, 0), game(group, 1)];
+            let places = vec![a.row.places.clone(), vec![b.row.places[1], b.row.places[0]]];
+            // Between two, the margin is twice the winner's score in these games.
+            let first = 2 * i64::from(a.row.scores[0] + b.row.scores[1]);
+            GroupCount::new(a.row.lineup, places, &[first, -first], 1)
+        });
+        counts.collect()
+    };
+    let all: Vec<GroupCount> = counted((0..400).collect()).iter().collect();
+    assert!(all.len() < 400);
+    assert_eq!(store.group_counts(id).await.unwrap(), all);
+    // More ranges than go into one statement; some meet, some overlap, some are
     // empty, some reach beyond what the database can count.
-    let many: Vec<_> = (0..130).map(|at| at * 3..at * 3 + 2).collect();
-    for without in [
+    let many: Vec<_> = (0..1300).map(|at| at * 3..at * 3 + 2).collect();
+    for within in [
         vec![],
         vec![100..150, 150..200],
         vec![0..10, 5..20, 20..30, 399..u64::MAX, 7..7],
         many,
         vec![0..1, 1..u64::MAX],
     ] {
-        let mut expected: BTreeMap<_, u64> = BTreeMap::new();
-        for group in (0..400).filter(|group| !without.iter().any(|range| range.contains(group))) {
-            let [a, b] = [game(group, 0), game(group, 1)];
-            let places = vec![a.row.places.clone(), vec![b.row.places[1], b.row.places[0]]];
-            // Between two, the margin is twice the winner's score in these games.
-            let first = 2 * i64::from(a.row.scores[0] + b.row.scores[1]);
-            *expected.entry((places, vec![first, -first])).or_default() += 1;
-        }
-        let found = store.group_counts(id, &without).await.unwrap();
-        for tally in &found {
-            assert_eq!(tally.lineup, game(0, 0).row.lineup);
-        }
-        let found: BTreeMap<_, _> = found
-            .into_iter()
-            .map(|tally| ((tally.places, tally.margins), tally.groups))
+        let lies = |group: &u64| within.iter().any(|range| range.contains(group));
+        let expected: Vec<u64> = (0..400).filter(lies).collect();
+        let found = store.complete_groups_within(id, &within).await.unwrap();
+        let numbers: Vec<_> = found
+            .iter()
+            .map(|group| group.scored.score.number)
             .collect();
-        assert_eq!(found, expected, "{without:?}");
+        assert_eq!(numbers, expected, "{within:?}");
+        let counts: GroupCounts = found.iter().map(CompleteGroup::count).collect();
+        assert_eq!(counts, counted(expected), "{within:?}");
     }
+}
+
+async fn groups_come_in_the_order_in_which_they_were_completed(home: &Home) {
+    let store = home.open().await;
+    let id = tournament(&store, 2).await.id;
+    let other = store
+        .create(&new_tournament("another", 2))
+        .await
+        .unwrap()
+        .id;
+    let complete = async |after, limit| {
+        let groups = store.complete_groups(id, after, limit).await.unwrap();
+        (groups.iter().map(|group| (group.mark.group, group.mark))).collect::<Vec<_>>()
+    };
+    assert_eq!(complete(None, 10).await, []);
+    store
+        .report(id, vec![game(3, 0), game(9, 1)])
+        .await
+        .unwrap();
+    store.report(other, games(0..4)).await.unwrap();
+    let first = [game(9, 0), game(2, 0), game(2, 1)];
+    store.report(id, first.to_vec()).await.unwrap();
+    let read = complete(None, 10).await;
+    assert_eq!(
+        read.iter().map(|(group, _)| *group).collect::<Vec<_>>(),
+        [2, 9]
+    );
+    store.report(id, vec![game(3, 1)]).await.unwrap();
+    // A game that is reported again completes nothing again.
+    store
+        .report(id, vec![game(3, 1), game(0, 0), game(0, 1)])
+        .await
+        .unwrap();
+    let mut after = None;
+    let mut paged = Vec::new();
+    while let [(group, mark)] = complete(after, 1).await[..] {
+        paged.push(group);
+        after = Some(mark);
+    }
+    assert_eq!(paged, [2, 9, 3, 0]);
+    let last = read.last().map(|(_, mark)| *mark);
+    let later = complete(last, 10).await;
+    assert_eq!(
+        later.iter().map(|(group, _)| *group).collect::<Vec<_>>(),
+        [3, 0]
+    );
+    let courses = store.courses(id, last, later[1].1).await.unwrap();
+    let mut found: Vec<u64> = courses.iter().map(|course| course.course).collect();
+    let mut expected: Vec<u64> = [(3, 0), (3, 1), (0, 0), (0, 1)]
+        .map(|(group, seating)| game(group, seating).row.course)
+        .to_vec();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    assert_eq!(store.courses(id, None, later[1].1).await.unwrap().len(), 8);
 }
 
 async fn the_first_foul_is_the_lowest_whatever_came_first(home: &Home) {
@@ -170,27 +231,84 @@ async fn games_are_found_by_match_entrant_and_foul(home: &Home) {
     assert_eq!(rows, reported);
 }
 
-async fn games_that_went_the_same_way_are_one(home: &Home) {
+async fn games_are_known_by_their_course(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
-    let mut all = games(0..60);
+    let mut all = games(0..3);
     all[0].row.course = u64::MAX;
-    all[1].row.course = u64::MAX - 1;
-    // Three games without a move, two of which begin the same.
-    for (game, course) in all[2..5].iter_mut().zip([7, 7, 8]) {
-        (game.row.plies, game.row.course) = (0, course);
-    }
-    let courses: BTreeSet<_> = all.iter().map(|game| game.row.course).collect();
-    assert!(courses.len() < all.len());
-    let moved = || all.iter().filter(|game| game.row.plies > 0);
-    let moved_courses: BTreeSet<_> = moved().map(|game| game.row.course).collect();
-    let expected = DistinctGames {
-        of_all: courses.len() as u64,
-        with_moves: moved().count() as u64,
-        of_those_with_moves: moved_courses.len() as u64,
+    // A game without a move.
+    (all[2].row.plies, all[2].row.course) = (0, 7);
+    all.push(game(5, 1));
+    all.push(game(7, 0));
+    store.report(id, all.clone()).await.unwrap();
+    let last = store.complete_groups(id, None, 10).await.unwrap()[2].mark;
+    let courses = store.courses(id, None, last).await.unwrap();
+    let mut found: Vec<_> = courses
+        .iter()
+        .map(|one| (one.course, one.has_moves))
+        .collect();
+    let games = all.iter().filter(|game| game.row.group < 5);
+    let mut expected: Vec<_> = games
+        .map(|game| (game.row.course, game.row.plies > 0))
+        .collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    assert!(found.contains(&(u64::MAX, true)) && found.contains(&(7, false)));
+    let begun = store.begun_games(id, &[0..6, 8..9]).await.unwrap();
+    let course = Course {
+        course: game(5, 1).row.course,
+        has_moves: true,
     };
-    store.report(id, all).await.unwrap();
-    assert_eq!(store.distinct_games(id).await.unwrap(), expected);
+    let game = BegunGame {
+        group: 5,
+        seating: 1,
+        course: Some(course),
+    };
+    assert_eq!(begun, [game]);
     let rows = store.games(id, &GameFilter::default(), 1).await.unwrap();
     assert_eq!(rows[0].course, u64::MAX);
+}
+
+async fn sums_are_kept_until_others_replace_them(home: &Home) {
+    let store = home.open().await;
+    let id = tournament(&store, 2).await.id;
+    assert_eq!(store.kept_totals(id).await.unwrap(), None);
+    assert_eq!(store.kept_courses(id, 1).await.unwrap(), None);
+    let parts = [vec![1, 5, u64::MAX], vec![3]];
+    let new = NewTotals {
+        replaces: None,
+        made_by: "one",
+        state: "{}",
+        same_parts: 0,
+        parts: &parts,
+    };
+    assert!(store.keep_totals(id, new).await.unwrap());
+    let kept = store.kept_totals(id).await.unwrap().unwrap();
+    assert_eq!(
+        (kept.revision, &*kept.made_by, &*kept.state),
+        (1, "one", "{}")
+    );
+    assert_eq!(store.kept_courses(id, 1).await.unwrap().unwrap(), parts);
+    // The first part stays, the second is replaced by two.
+    let more = [vec![2, 3], vec![9]];
+    let next = NewTotals {
+        replaces: Some(1),
+        made_by: "two",
+        same_parts: 1,
+        parts: &more,
+        ..new
+    };
+    assert!(store.keep_totals(id, next).await.unwrap());
+    // Who has summed on from the same ones comes too late.
+    assert!(!store.keep_totals(id, next).await.unwrap());
+    assert_eq!(store.kept_courses(id, 1).await.unwrap(), None);
+    let all = [&parts[..1], &more[..]].concat();
+    assert_eq!(store.kept_courses(id, 2).await.unwrap().unwrap(), all);
+    let anew = NewTotals { parts: &[], ..new };
+    assert!(store.keep_totals(id, anew).await.unwrap());
+    assert!(store.kept_courses(id, 3).await.unwrap().unwrap().is_empty());
+    store.remove(id).await.unwrap();
+    assert_eq!(store.kept_totals(id).await.unwrap(), None);
+    assert!(store.keep_totals(id, new).await.is_err());
 }

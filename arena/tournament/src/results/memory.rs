@@ -1,17 +1,17 @@
 //! Results in memory, with record files beside them where that is wanted.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::Range,
+    collections::BTreeMap,
+    ops::{Bound, Range},
     path::PathBuf,
     sync::Arc,
     time::Duration,
 };
 
-use arena_ladder::{Entrant, GroupCount, GroupScore};
+use arena_ladder::{Entrant, GroupScore};
 use arena_store::{
-    ChunkKey, Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
-    StoredReport,
+    BegunGame, ChunkKey, CompleteGroup, Counter, Course, FinishedGame, FirstFoul, GameRow,
+    GroupMark, Reported, ScoredGroup, StoredReport,
 };
 use parking_lot::Mutex;
 use referee_worker::{
@@ -19,7 +19,7 @@ use referee_worker::{
     lease::{ChunkId, LeaseId, SessionId},
 };
 
-use super::{GroupOutcome, Results, ResultsAnswer, add_to, key, places_by_lineup};
+use super::{Results, ResultsAnswer, add_to, key, places_by_lineup};
 use crate::TournamentError;
 
 /// The results of one run, which are gone when the last clone is dropped. All clones are
@@ -179,41 +179,48 @@ impl Results for MemoryResults {
         Ok(self.0.kept.lock().scores.clone())
     }
 
-    async fn begun(&self) -> ResultsAnswer<BTreeMap<u64, Vec<u32>>> {
+    async fn begun(&self, within: &[Range<u64>]) -> ResultsAnswer<Vec<BegunGame>> {
         let kept = self.0.kept.lock();
-        let mut begun: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-        for (group, seating) in kept.games.keys() {
-            if !kept.scores.contains_key(group) {
-                begun.entry(*group).or_default().push(*seating);
-            }
-        }
-        Ok(begun)
+        let begun = kept.games.values().filter(|game| {
+            let is_asked = within.iter().any(|range| range.contains(&game.group));
+            is_asked && !kept.scores.contains_key(&game.group)
+        });
+        let begun = begun.map(|game| BegunGame {
+            group: game.group,
+            seating: game.seating,
+            course: Some(course(game)),
+        });
+        Ok(begun.collect())
     }
 
-    async fn group_counts(&self, without: &[Range<u64>]) -> ResultsAnswer<Vec<GroupCount>> {
+    async fn complete_groups(
+        &self,
+        after: Option<GroupMark>,
+        limit: u32,
+    ) -> ResultsAnswer<Vec<CompleteGroup>> {
         let kept = self.0.kept.lock();
-        let mut counts: BTreeMap<GroupOutcome, u64> = BTreeMap::new();
-        for (group, scored) in &kept.scores {
-            if without.iter().any(|range| range.contains(group)) {
-                continue;
-            }
-            let games = kept.games_of(*group).map(places_by_lineup);
-            let key = (
-                scored.lineup.clone(),
-                games.collect(),
-                scored.score.margins.clone(),
-            );
-            *counts.entry(key).or_insert(0) += 1;
-        }
-        let group_counts = counts.into_iter();
-        Ok(group_counts
-            .map(|((lineup, places, margins), groups)| GroupCount {
-                lineup,
-                places,
-                margins,
-                groups,
-            })
-            .collect())
+        let groups = kept.scores.range((behind(after), Bound::Unbounded));
+        let groups = groups.take(limit as usize);
+        Ok(groups.map(|(_, scored)| kept.complete(scored)).collect())
+    }
+
+    async fn complete_groups_within(
+        &self,
+        within: &[Range<u64>],
+    ) -> ResultsAnswer<Vec<CompleteGroup>> {
+        let kept = self.0.kept.lock();
+        let groups = within.iter().filter(|range| !range.is_empty());
+        let groups = groups.flat_map(|range| kept.scores.range(range.clone()));
+        Ok(groups.map(|(_, scored)| kept.complete(scored)).collect())
+    }
+
+    async fn courses(&self, after: Option<GroupMark>, to: GroupMark) -> ResultsAnswer<Vec<Course>> {
+        let kept = self.0.kept.lock();
+        let groups = kept
+            .scores
+            .range((behind(after), Bound::Included(to.group)));
+        let games = groups.flat_map(|(group, _)| kept.games_of(*group));
+        Ok(games.map(course).collect())
     }
 
     async fn counters(&self) -> ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>> {
@@ -226,18 +233,6 @@ impl Results for MemoryResults {
         Ok(sums
             .map(|((who, counter), sum)| (who, counter.clone(), sum))
             .collect())
-    }
-
-    async fn distinct_games(&self) -> ResultsAnswer<DistinctGames> {
-        let kept = self.0.kept.lock();
-        let courses: BTreeSet<u64> = kept.games.values().map(|game| game.course).collect();
-        let moved = || kept.games.values().filter(|game| game.plies > 0);
-        let moved_courses: BTreeSet<u64> = moved().map(|game| game.course).collect();
-        Ok(DistinctGames {
-            of_all: courses.len() as u64,
-            with_moves: moved().count() as u64,
-            of_those_with_moves: moved_courses.len() as u64,
-        })
     }
 
     async fn first_fouls(&self) -> ResultsAnswer<Vec<FirstFoul>> {
@@ -300,6 +295,15 @@ impl KeptResults {
         games.map(|(_, game)| game)
     }
 
+    fn complete(&self, scored: &ScoredGroup) -> CompleteGroup {
+        let group = scored.score.number;
+        CompleteGroup {
+            mark: GroupMark { change: 0, group },
+            scored: scored.clone(),
+            places: self.games_of(group).map(places_by_lineup).collect(),
+        }
+    }
+
     /// Scores a group where it is complete, and says whether it is.
     fn score(&mut self, group: u64, all: u32) -> bool {
         if self.games_of(group).count() < all as usize {
@@ -320,6 +324,18 @@ impl KeptResults {
         };
         self.scores.insert(group, scored);
         true
+    }
+}
+
+/// The numbers of the groups behind a mark: here they are in order of their numbers.
+fn behind(mark: Option<GroupMark>) -> Bound<u64> {
+    mark.map_or(Bound::Unbounded, |mark| Bound::Excluded(mark.group))
+}
+
+const fn course(game: &GameRow) -> Course {
+    Course {
+        course: game.course,
+        has_moves: game.plies > 0,
     }
 }
 

@@ -7,9 +7,10 @@ mod stored;
 
 use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 
-use arena_ladder::{Entrant, GroupCount, GroupScore, Lineup};
+use arena_ladder::{Entrant, GroupScore, Lineup};
 use arena_store::{
-    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup, StoredReport,
+    BegunGame, CompleteGroup, Counter, Course, FinishedGame, FirstFoul, GameRow, GroupMark,
+    KeptTotals, NewTotals, ScoredGroup, StoredReport,
 };
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
@@ -73,23 +74,57 @@ pub trait Results: Send + Sync + 'static {
     /// Every complete group, by number.
     fn scores(&self) -> impl Future<Output = ResultsAnswer<BTreeMap<u64, ScoredGroup>>> + Send;
 
-    /// The seatings that have been played of groups that are not complete.
-    fn begun(&self) -> impl Future<Output = ResultsAnswer<BTreeMap<u64, Vec<u32>>>> + Send;
-
-    /// Complete groups that came out the same, counted, without those whose numbers
-    /// lie in `without`.
-    fn group_counts(
+    /// The games of groups that are not complete and whose numbers lie in `within`, in order.
+    fn begun(
         &self,
-        without: &[Range<u64>],
-    ) -> impl Future<Output = ResultsAnswer<Vec<GroupCount>>> + Send;
+        within: &[Range<u64>],
+    ) -> impl Future<Output = ResultsAnswer<Vec<BegunGame>>> + Send;
+
+    /// Up to `limit` complete groups in the order in which they became so, from the first one behind `after`.
+    fn complete_groups(
+        &self,
+        after: Option<GroupMark>,
+        limit: u32,
+    ) -> impl Future<Output = ResultsAnswer<Vec<CompleteGroup>>> + Send;
+
+    /// The complete groups whose numbers lie in `within`.
+    fn complete_groups_within(
+        &self,
+        within: &[Range<u64>],
+    ) -> impl Future<Output = ResultsAnswer<Vec<CompleteGroup>>> + Send;
+
+    /// The courses of the games of all groups that became complete after one and up to another.
+    fn courses(
+        &self,
+        after: Option<GroupMark>,
+        to: GroupMark,
+    ) -> impl Future<Output = ResultsAnswer<Vec<Course>>> + Send;
+
+    /// What was summed over these results, where that is kept.
+    fn kept_totals(&self) -> impl Future<Output = ResultsAnswer<Option<KeptTotals>>> + Send {
+        std::future::ready(Ok(None))
+    }
+
+    /// The different courses in this revision of the sums; none if it was replaced.
+    fn kept_courses(
+        &self,
+        _revision: u64,
+    ) -> impl Future<Output = ResultsAnswer<Option<Vec<Vec<u64>>>>> + Send {
+        std::future::ready(Ok(None))
+    }
+
+    /// Keeps sums for the next one who asks; false if they are not.
+    fn keep_totals(
+        &self,
+        _totals: NewTotals<'_>,
+    ) -> impl Future<Output = ResultsAnswer<bool>> + Send {
+        std::future::ready(Ok(false))
+    }
 
     /// The counters of all games that may be told of.
     fn counters(
         &self,
     ) -> impl Future<Output = ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>>> + Send;
-
-    /// Numbers of different games, of those that may be told of.
-    fn distinct_games(&self) -> impl Future<Output = ResultsAnswer<DistinctGames>> + Send;
 
     /// The first foul of each entrant that has one in a game that may be told of.
     fn first_fouls(&self) -> impl Future<Output = ResultsAnswer<Vec<FirstFoul>>> + Send;

@@ -1,16 +1,28 @@
 //! Results in the store.
 
-use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::PathBuf,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
-use arena_ladder::{Entrant, GroupCount, MatchId};
+use arena_ladder::{Entrant, MatchId};
 use arena_store::{
-    ChunkKey, Commit, CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, GameFilter,
-    GameRow, LeaseHolder, ResultWriter, ScoredGroup, Store, StoredReport, TournamentId,
+    BegunGame, ChunkKey, Commit, CommitPacing, CompleteGroup, Counter, Course, FinishedGame,
+    FirstFoul, GameFilter, GameRow, GroupMark, KeptTotals, LeaseHolder, NewTotals, ResultWriter,
+    ScoredGroup, Store, StoredReport, Tournament, TournamentId,
 };
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
+use tokio::sync::mpsc;
 
 use super::{Results, ResultsAnswer};
-use crate::{WallClock, unix_ms};
+use crate::{
+    Definition, WallClock,
+    totals::{KEPT_EVERY, Totals},
+    unix_ms,
+};
 
 /// The results of one tournament of a store.
 #[derive(Clone)]
@@ -58,6 +70,13 @@ impl StoredResults {
         pacing: CommitPacing,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
     ) -> ResultsAnswer<Self> {
+        let tournament = store.tournament_of(id).await?;
+        let results = Self::of(store, id);
+        let keeper = TotalsKeeper::start(results, tournament)?;
+        let seen = move |commit: &Commit| {
+            keeper.see(commit);
+            seen(commit);
+        };
         let writer = ResultWriter::start(store, id, pacing, seen).await?;
         Ok(Self {
             writer: Some(writer),
@@ -148,20 +167,43 @@ impl Results for StoredResults {
         }
     }
 
-    async fn begun(&self) -> ResultsAnswer<BTreeMap<u64, Vec<u32>>> {
-        Ok(self.store.incomplete_groups(self.id).await?)
+    async fn begun(&self, within: &[Range<u64>]) -> ResultsAnswer<Vec<BegunGame>> {
+        Ok(self.store.begun_games(self.id, within).await?)
     }
 
-    async fn group_counts(&self, without: &[Range<u64>]) -> ResultsAnswer<Vec<GroupCount>> {
-        Ok(self.store.group_counts(self.id, without).await?)
+    async fn complete_groups(
+        &self,
+        after: Option<GroupMark>,
+        limit: u32,
+    ) -> ResultsAnswer<Vec<CompleteGroup>> {
+        Ok(self.store.complete_groups(self.id, after, limit).await?)
+    }
+
+    async fn complete_groups_within(
+        &self,
+        within: &[Range<u64>],
+    ) -> ResultsAnswer<Vec<CompleteGroup>> {
+        Ok(self.store.complete_groups_within(self.id, within).await?)
+    }
+
+    async fn courses(&self, after: Option<GroupMark>, to: GroupMark) -> ResultsAnswer<Vec<Course>> {
+        Ok(self.store.courses(self.id, after, to).await?)
+    }
+
+    async fn kept_totals(&self) -> ResultsAnswer<Option<KeptTotals>> {
+        Ok(self.store.kept_totals(self.id).await?)
+    }
+
+    async fn kept_courses(&self, revision: u64) -> ResultsAnswer<Option<Vec<Vec<u64>>>> {
+        Ok(self.store.kept_courses(self.id, revision).await?)
+    }
+
+    async fn keep_totals(&self, totals: NewTotals<'_>) -> ResultsAnswer<bool> {
+        Ok(self.store.keep_totals(self.id, totals).await?)
     }
 
     async fn counters(&self) -> ResultsAnswer<Vec<(Option<Entrant>, Counter, i64)>> {
         Ok(self.store.counters(self.id).await?)
-    }
-
-    async fn distinct_games(&self) -> ResultsAnswer<DistinctGames> {
-        Ok(self.store.distinct_games(self.id).await?)
     }
 
     async fn first_fouls(&self) -> ResultsAnswer<Vec<FirstFoul>> {
@@ -216,5 +258,47 @@ fn chunk(key: &ChunkKey) -> ChunkId {
         first_group: key.first_group,
         groups: key.groups,
         seating: key.seating,
+    }
+}
+
+/// Sums the results of a run while it is played, so that little is left to be summed by who asks.
+struct TotalsKeeper {
+    games: AtomicU64,
+    /// Number of games after which it is time again.
+    every: u64,
+    wake: mpsc::Sender<()>,
+}
+
+impl TotalsKeeper {
+    fn start(results: StoredResults, tournament: Tournament) -> ResultsAnswer<Self> {
+        let definition = Definition::of(&tournament)?;
+        let seats = definition.kind()?.info().seats.into();
+        let games_in_group = definition.seatings.games(seats) as u64;
+        let (wake, mut woken) = mpsc::channel(1);
+        // It ends with the writer of the results, which has the other end.
+        tokio::spawn(async move {
+            while woken.recv().await.is_some() {
+                let entrants = tournament.entrants.len();
+                let root = tournament.root.as_ref();
+                let summed = Totals::of(&results, &definition, entrants, root).await;
+                if let Err(error) = summed {
+                    tracing::debug!(tournament = tournament.name, %error, "results were not summed");
+                }
+            }
+        });
+        Ok(Self {
+            games: AtomicU64::new(0),
+            every: KEPT_EVERY * games_in_group,
+            wake,
+        })
+    }
+
+    fn see(&self, commit: &Commit) {
+        let more = commit.games as u64;
+        let before = self.games.fetch_add(more, Ordering::Relaxed);
+        if before / self.every != (before + more) / self.every {
+            // An error means that it is at it.
+            let _ = self.wake.try_send(());
+        }
     }
 }
