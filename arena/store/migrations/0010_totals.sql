@@ -1,6 +1,7 @@
--- Which transaction completed a group, by number: who has summed all groups up to one adds those that
--- came after it. 0 where the group was complete before this column was there.
-ALTER TABLE groups ADD COLUMN change BIGINT NOT NULL DEFAULT 0;
+-- Which transaction completed a group, by number from 1: who has summed all groups up to one adds those
+-- that came after it. -1 where an arena has written the group that does not know this column: before
+-- it was there, or while it runs beside one that knows it. Whoever sums gives these groups a number first.
+ALTER TABLE groups ADD COLUMN change BIGINT NOT NULL DEFAULT -1;
 CREATE INDEX groups_by_change ON groups (tournament, change, number);
 
 -- What was summed over the results of a tournament, JSON. It can be computed anew from them, and is by

@@ -80,7 +80,7 @@ pub(crate) async fn write(
     tx: &mut Transaction,
     id: TournamentId,
     games: &[FinishedGame],
-    change: u64,
+    change: i64,
 ) -> Result<Vec<StoredReport>, StoreError> {
     let stale = stale(tx, id, games).await?;
     // Of reports of the same game the first one.
@@ -485,7 +485,7 @@ async fn complete_groups(
     tx: &mut Transaction,
     id: TournamentId,
     mut groups: BTreeMap<u64, StoredGroup>,
-    change: u64,
+    change: i64,
 ) -> Result<BTreeMap<u64, Arc<ScoredGroup>>, StoreError> {
     groups.retain(|_, group| group.is_complete());
     if groups.is_empty() {
@@ -513,7 +513,7 @@ async fn complete_groups(
         row.bind(list(faults.iter().map(|faults| faults.fouls)));
         let places: Vec<&str> = group.places.values().map(String::as_str).collect();
         row.bind(places.join(";"));
-        row.bind(change.cast_signed());
+        row.bind(change);
     });
     insert.query(tx)?.execute(&mut **tx).await?;
     let complete = groups.into_iter().map(|(number, group)| {

@@ -54,8 +54,8 @@ pub struct FirstFoul {
 /// one transaction are in order of their numbers, and none comes later before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GroupMark {
-    /// The transaction.
-    pub change: u64,
+    /// The transaction; -1 where it has no number yet.
+    pub change: i64,
     /// The number of the group.
     pub group: u64,
 }
@@ -511,7 +511,7 @@ fn in_ranges(
 /// A mark as the values of its columns; without one, below all of them.
 fn values(mark: Option<GroupMark>) -> Result<[i64; 2], StoreError> {
     match mark {
-        Some(mark) => Ok([signed(mark.change)?, signed(mark.group)?]),
+        Some(mark) => Ok([mark.change, signed(mark.group)?]),
         None => Ok([-1, -1]),
     }
 }
@@ -550,7 +550,7 @@ fn read_complete(row: &AnyRow) -> Result<CompleteGroup, StoreError> {
     let places: &str = row.try_get("places")?;
     Ok(CompleteGroup {
         mark: GroupMark {
-            change: number(row, "change")?,
+            change: row.try_get("change")?,
             group: scored.score.number,
         },
         places: places.split(';').map(unlist).collect::<Result<_, _>>()?,

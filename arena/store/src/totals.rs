@@ -5,7 +5,7 @@ use sqlx::Row as _;
 
 use crate::{
     Store, StoreError, TournamentId,
-    session::Transaction,
+    session::{PooledConnection, Transaction},
     sql::{Statement, damaged, number},
 };
 
@@ -36,12 +36,23 @@ pub struct NewTotals<'a> {
 }
 
 impl Store {
-    /// What was summed over a tournament's results.
+    /// What was summed over a tournament's results. Groups whose transactions have no number get one,
+    /// so that they come after those that were summed.
     ///
     /// # Errors
     ///
     /// The database fails, or [`StoreError::Damaged`].
     pub async fn kept_totals(&self, id: TournamentId) -> Result<Option<KeptTotals>, StoreError> {
+        if lacks_numbers(&mut self.reader().await?, id).await? {
+            let mut tx = self.writing().await?;
+            let locked = self.lock_tournament(&mut tx, id).await?;
+            sqlx::query("UPDATE groups SET change = $1 WHERE tournament = $2 AND change = -1")
+                .bind(locked.last_change + 1)
+                .bind(id.0)
+                .execute(&mut *tx)
+                .await?;
+            tx.commit().await?;
+        }
         let row = sqlx::query("SELECT revision, made_by, state FROM totals WHERE tournament = $1")
             .bind(id.0)
             .fetch_optional(&mut self.reader().await?)
@@ -78,7 +89,7 @@ impl Store {
     }
 
     /// Keeps sums in place of those from which they were summed on. False if somebody else has
-    /// replaced these.
+    /// replaced these, or a group has no number.
     ///
     /// # Errors
     ///
@@ -92,7 +103,7 @@ impl Store {
         self.lock_tournament(&mut tx, id).await?;
         let kept = kept_revision(&mut tx, id).await?;
         // Who began anew does not know what is there, and replaces all of it.
-        if new.replaces.is_some() && kept != new.replaces {
+        if new.replaces.is_some() && kept != new.replaces || lacks_numbers(&mut tx, id).await? {
             return Ok(false);
         }
         let first = match new.replaces {
@@ -132,6 +143,18 @@ impl Store {
         tx.commit().await?;
         Ok(true)
     }
+}
+
+/// True if an arena that does not number transactions has completed groups.
+async fn lacks_numbers(
+    session: &mut PooledConnection,
+    id: TournamentId,
+) -> Result<bool, StoreError> {
+    let one = sqlx::query("SELECT 1 FROM groups WHERE tournament = $1 AND change = -1 LIMIT 1")
+        .bind(id.0)
+        .fetch_optional(session)
+        .await?;
+    Ok(one.is_some())
 }
 
 async fn kept_revision(tx: &mut Transaction, id: TournamentId) -> Result<Option<u64>, StoreError> {

@@ -605,7 +605,7 @@ impl Store {
             .ok_or_else(|| missing(id))?;
         let now = sqlx::query(
             "SELECT (SELECT COUNT(*) FROM entrants WHERE tournament = $1) AS entrants,
-                 COALESCE((SELECT change FROM groups WHERE tournament = $1
+                 COALESCE((SELECT change FROM groups WHERE tournament = $1 AND change > 0
                      ORDER BY change DESC LIMIT 1), 0) AS last_change",
         )
         .bind(id.0)
@@ -625,7 +625,7 @@ pub(crate) struct LockedTournament {
     /// Number of its entrants.
     pub(crate) entrants: usize,
     /// The number of the last transaction that completed a group of it; 0 before the first.
-    pub(crate) last_change: u64,
+    pub(crate) last_change: i64,
 }
 
 pub(crate) fn missing(id: TournamentId) -> StoreError {

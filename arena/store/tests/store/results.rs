@@ -13,6 +13,7 @@ on_both!(
     games_are_found_by_match_entrant_and_foul,
     games_are_known_by_their_course,
     sums_are_kept_until_others_replace_them,
+    groups_of_an_arena_that_does_not_number_them_come_last,
 );
 
 async fn scores_come_by_pages_in_order_of_their_numbers(home: &Home) {
@@ -311,4 +312,40 @@ async fn sums_are_kept_until_others_replace_them(home: &Home) {
     store.remove(id).await.unwrap();
     assert_eq!(store.kept_totals(id).await.unwrap(), None);
     assert!(store.keep_totals(id, new).await.is_err());
+}
+
+async fn groups_of_an_arena_that_does_not_number_them_come_last(home: &Home) {
+    let store = home.open().await;
+    let id = tournament(&store, 2).await.id;
+    let order = async || {
+        let groups = store.complete_groups(id, None, 10).await.unwrap();
+        (groups
+            .iter()
+            .map(|group| (group.mark.change, group.mark.group)))
+        .collect::<Vec<_>>()
+    };
+    store.report(id, games(0..4)).await.unwrap();
+    home.run("UPDATE groups SET change = -1").await;
+    assert_eq!(order().await, [(-1, 0), (-1, 1), (-1, 2), (-1, 3)]);
+    assert_eq!(store.kept_totals(id).await.unwrap(), None);
+    assert_eq!(order().await, [(1, 0), (1, 1), (1, 2), (1, 3)]);
+    store.report(id, games(6..7)).await.unwrap();
+    home.run("UPDATE groups SET change = -1 WHERE number = 2")
+        .await;
+    let new = NewTotals {
+        replaces: None,
+        made_by: "one",
+        state: "{}",
+        same_parts: 0,
+        parts: &[],
+    };
+    // Nobody knows whether it is among what was summed.
+    assert!(!store.keep_totals(id, new).await.unwrap());
+    store.report(id, games(5..6)).await.unwrap();
+    assert_eq!(store.kept_totals(id).await.unwrap(), None);
+    assert_eq!(
+        order().await,
+        [(1, 0), (1, 1), (1, 3), (2, 6), (3, 5), (4, 2)]
+    );
+    assert!(store.keep_totals(id, new).await.unwrap());
 }

@@ -298,7 +298,7 @@ impl KeptResults {
     fn complete(&self, scored: &ScoredGroup) -> CompleteGroup {
         let group = scored.score.number;
         CompleteGroup {
-            mark: GroupMark { change: 0, group },
+            mark: GroupMark { change: 1, group },
             scored: scored.clone(),
             places: self.games_of(group).map(places_by_lineup).collect(),
         }

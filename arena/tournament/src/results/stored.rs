@@ -12,10 +12,10 @@ use arena_ladder::{Entrant, MatchId};
 use arena_store::{
     BegunGame, ChunkKey, Commit, CommitPacing, CompleteGroup, Counter, Course, FinishedGame,
     FirstFoul, GameFilter, GameRow, GroupMark, KeptTotals, LeaseHolder, NewTotals, ResultWriter,
-    ScoredGroup, Store, StoredReport, Tournament, TournamentId,
+    ScoredGroup, Store, StoredReport, TournamentId,
 };
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
-use tokio::sync::mpsc;
+use tokio::{runtime::Handle, sync::mpsc, task::spawn_blocking};
 
 use super::{Results, ResultsAnswer};
 use crate::{
@@ -70,9 +70,7 @@ impl StoredResults {
         pacing: CommitPacing,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
     ) -> ResultsAnswer<Self> {
-        let tournament = store.tournament_of(id).await?;
-        let results = Self::of(store, id);
-        let keeper = TotalsKeeper::start(results, tournament)?;
+        let keeper = TotalsKeeper::start(Self::of(store, id));
         let seen = move |commit: &Commit| {
             keeper.see(commit);
             seen(commit);
@@ -88,6 +86,15 @@ impl StoredResults {
     #[must_use]
     pub fn with_clock(self, clock: WallClock) -> Self {
         Self { clock, ..self }
+    }
+
+    /// Sums them, so that the sums are kept.
+    async fn sum(&self) -> ResultsAnswer<()> {
+        let tournament = self.store.tournament_of(self.id).await?;
+        let definition = Definition::of(&tournament)?;
+        let entrants = tournament.entrants.len();
+        Totals::of(self, &definition, entrants, tournament.root.as_ref()).await?;
+        Ok(())
     }
 
     fn writer(&self) -> &ResultWriter {
@@ -264,39 +271,40 @@ fn chunk(key: &ChunkKey) -> ChunkId {
 /// Sums the results of a run while it is played, so that little is left to be summed by who asks.
 struct TotalsKeeper {
     games: AtomicU64,
-    /// Number of games after which it is time again.
-    every: u64,
     wake: mpsc::Sender<()>,
 }
 
 impl TotalsKeeper {
-    fn start(results: StoredResults, tournament: Tournament) -> ResultsAnswer<Self> {
-        let definition = Definition::of(&tournament)?;
-        let seats = definition.kind()?.info().seats.into();
-        let games_in_group = definition.seatings.games(seats) as u64;
+    /// After so many games it is time again: those of groups of two.
+    const EVERY: u64 = 2 * KEPT_EVERY;
+
+    fn start(results: StoredResults) -> Self {
         let (wake, mut woken) = mpsc::channel(1);
         // It ends with the writer of the results, which has the other end.
         tokio::spawn(async move {
             while woken.recv().await.is_some() {
-                let entrants = tournament.entrants.len();
-                let root = tournament.root.as_ref();
-                let summed = Totals::of(&results, &definition, entrants, root).await;
-                if let Err(error) = summed {
-                    tracing::debug!(tournament = tournament.name, %error, "results were not summed");
+                let (results, runtime) = (results.clone(), Handle::current());
+                // Games wait for nothing that takes so long.
+                let summed = spawn_blocking(move || {
+                    if let Err(error) = runtime.block_on(results.sum()) {
+                        tracing::debug!(tournament = %results.id, %error, "results were not summed");
+                    }
+                });
+                if summed.await.is_err() {
+                    return;
                 }
             }
         });
-        Ok(Self {
+        Self {
             games: AtomicU64::new(0),
-            every: KEPT_EVERY * games_in_group,
             wake,
-        })
+        }
     }
 
     fn see(&self, commit: &Commit) {
         let more = commit.games as u64;
         let before = self.games.fetch_add(more, Ordering::Relaxed);
-        if before / self.every != (before + more) / self.every {
+        if before / Self::EVERY != (before + more) / Self::EVERY {
             // An error means that it is at it.
             let _ = self.wake.try_send(());
         }
