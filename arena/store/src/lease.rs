@@ -241,10 +241,13 @@ pub(crate) async fn newest(
         "SELECT matchup, first_group, group_count, seating, attempt FROM leases WHERE tournament = ",
     );
     select.bind(id.0);
+    let chunks: Vec<ChunkKey> = chunks.into_iter().collect();
+    let first_groups = chunks.iter().map(|chunk| chunk.first_group.cast_signed());
+    select.and_among("first_group", &first_groups.collect::<Vec<_>>());
     select.text(" AND (first_group, seating, group_count, matchup) IN (VALUES ");
-    select.rows(chunks, |row, chunk| {
+    select.rows(&chunks, |row, chunk| {
         row.bind(chunk.first_group.cast_signed());
-        row.bind(seating(&chunk));
+        row.bind(seating(chunk));
         row.bind(chunk.groups.cast_signed());
         row.bind(i64::from(chunk.matchup.0));
     });

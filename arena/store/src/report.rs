@@ -272,11 +272,8 @@ pub(crate) async fn release(
 ) -> Result<(), StoreError> {
     let within = |statement: &mut Statement| {
         if let Some(groups) = groups {
-            statement.text(" AND grp IN (VALUES ");
-            statement.rows(groups, |row, group| {
-                row.bind(group.cast_signed());
-            });
-            statement.text(")");
+            let groups: Vec<i64> = groups.iter().map(|group| group.cast_signed()).collect();
+            statement.and_among("grp", &groups);
         }
     };
     let mut select = Statement::new("SELECT ");
@@ -457,11 +454,8 @@ async fn stored_groups(
         "SELECT grp, seating, matchup, lineup, games_in_group, seats, places, scores, fouls
          FROM games WHERE tournament = ",
     );
-    select.bind(id.0).text(" AND grp IN (VALUES ");
-    select.rows(groups, |row, group| {
-        row.bind(group.cast_signed());
-    });
-    select.text(")");
+    let groups: Vec<i64> = groups.iter().map(|group| group.cast_signed()).collect();
+    select.bind(id.0).and_among("grp", &groups);
     for row in select.query(tx)?.fetch_all(&mut **tx).await? {
         let number: u64 = number(&row, "grp")?;
         if let Entry::Vacant(new) = stored.entry(number) {

@@ -64,6 +64,23 @@ impl Statement {
         self
     }
 
+    /// Appends ` AND column IN (…)` with these numbers.
+    ///
+    /// Bounds stand beside them, and no join with `VALUES`: PostgreSQL reads all rows of a tournament
+    /// that its statistics don't know yet, unless a condition bounds what is read of the index.
+    pub(crate) fn and_among(&mut self, column: &str, numbers: &[i64]) -> &mut Self {
+        let (Some(least), Some(most)) = (numbers.iter().min(), numbers.iter().max()) else {
+            return self.text(" AND 1 = 0");
+        };
+        self.text(" AND ").text(column).text(" >= ").bind(*least);
+        self.text(" AND ").text(column).text(" <= ").bind(*most);
+        self.text(" AND ").text(column).text(" IN (");
+        for number in numbers {
+            self.bind(*number);
+        }
+        self.text(")")
+    }
+
     /// The statement as the database of `session` understands it.
     ///
     /// PostgreSQL needs numbered parameters. SQLite would treat those as names and
