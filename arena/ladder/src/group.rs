@@ -267,8 +267,9 @@ impl GroupCount {
     }
 }
 
-/// Counts of groups, one for each lineup with its places.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Counts of groups, one for each lineup with its places. In JSON they are a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<GroupCount>", from = "Vec<GroupCount>")]
 pub struct GroupCounts(BTreeMap<GroupResult, (u64, Vec<MarginSums>)>);
 
 /// A lineup with the places of each game.
@@ -320,6 +321,18 @@ impl GroupCounts {
 impl Extend<GroupCount> for GroupCounts {
     fn extend<T: IntoIterator<Item = GroupCount>>(&mut self, counts: T) {
         counts.into_iter().for_each(|count| self.add(count));
+    }
+}
+
+impl From<GroupCounts> for Vec<GroupCount> {
+    fn from(counts: GroupCounts) -> Self {
+        counts.iter().collect()
+    }
+}
+
+impl From<Vec<GroupCount>> for GroupCounts {
+    fn from(counts: Vec<GroupCount>) -> Self {
+        counts.into_iter().collect()
     }
 }
 

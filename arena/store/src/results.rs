@@ -100,6 +100,18 @@ pub struct BegunGame {
     pub course: Option<Course>,
 }
 
+impl BegunGame {
+    /// The seatings of each group.
+    #[must_use]
+    pub fn by_group(games: &[Self]) -> BTreeMap<u64, Vec<u32>> {
+        let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        for game in games {
+            groups.entry(game.group).or_default().push(game.seating);
+        }
+        groups
+    }
+}
+
 /// Selects games; they come in order of group and seating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameFilter {
@@ -126,11 +138,8 @@ impl Store {
         &self,
         id: TournamentId,
     ) -> Result<BTreeMap<u64, Vec<u32>>, StoreError> {
-        let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-        for game in self.begun_games(id, &[EVERY_GROUP]).await? {
-            groups.entry(game.group).or_default().push(game.seating);
-        }
-        Ok(groups)
+        let games = self.begun_games(id, &[EVERY_GROUP]).await?;
+        Ok(BegunGame::by_group(&games))
     }
 
     /// The games of groups that lack others and whose numbers lie in `within`, in order of group and seating.

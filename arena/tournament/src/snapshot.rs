@@ -190,7 +190,7 @@ impl Snapshot {
             }
             standings.rank_by_key(|row| Reverse(purses.get(&row.entrant).copied()));
         }
-        let begun = seatings_of(begun);
+        let begun = BegunGame::by_group(&begun);
         let incomplete_games = begun.values().map(|seatings| seatings.len() as u64).sum();
         let count = GameCounts {
             planned_groups: schedule_of.and_then(Schedule::planned),
@@ -284,15 +284,6 @@ fn half_played(begun: &BTreeMap<u64, Vec<u32>>, uncounted: &[Range<u64>]) -> (u6
     open.fold((0, 0), |(deals, games), (_, seatings)| {
         (deals + 1, games + seatings.len() as u64)
     })
-}
-
-/// The seatings that have been played of each group.
-pub(crate) fn seatings_of(games: Vec<BegunGame>) -> BTreeMap<u64, Vec<u32>> {
-    let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-    for game in games {
-        groups.entry(game.group).or_default().push(game.seating);
-    }
-    groups
 }
 
 impl TestProgress {

@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
+    num::NonZeroU64,
     ops::Range,
 };
 
@@ -112,6 +113,10 @@ impl Totals {
         root: Option<&Root>,
     ) -> Result<bool, TournamentError> {
         let known = Self::of(results, definition, entrants, root).await?;
+        if known.revision.is_none() {
+            // Nothing was kept: these were summed from the first result on.
+            return Ok(true);
+        }
         let mut anew = Self::new(definition, entrants, root)?;
         anew.sum(results).await?;
         let of_schedule = |totals: &Self| {
@@ -323,49 +328,17 @@ impl DistinctGames {
 
 /// Counts of groups, for each of up to [`PARTS`] equally long ranges of their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "PartLists", from = "PartLists")]
 pub(crate) struct PartCounts {
     /// The length of a range, a power of two.
-    length: u64,
+    length: NonZeroU64,
     parts: BTreeMap<u64, GroupCounts>,
-}
-
-/// The same as lists.
-#[derive(Serialize, Deserialize)]
-struct PartLists {
-    length: u64,
-    parts: Vec<(u64, Vec<GroupCount>)>,
 }
 
 impl Default for PartCounts {
     fn default() -> Self {
         Self {
-            length: 1,
+            length: NonZeroU64::MIN,
             parts: BTreeMap::new(),
-        }
-    }
-}
-
-impl From<PartCounts> for PartLists {
-    fn from(counts: PartCounts) -> Self {
-        let parts = counts.parts.iter();
-        Self {
-            length: counts.length,
-            parts: parts
-                .map(|(part, counts)| (*part, counts.iter().collect()))
-                .collect(),
-        }
-    }
-}
-
-impl From<PartLists> for PartCounts {
-    fn from(lists: PartLists) -> Self {
-        let parts = lists.parts.into_iter();
-        Self {
-            length: lists.length.max(1),
-            parts: parts
-                .map(|(part, counts)| (part, counts.into_iter().collect()))
-                .collect(),
         }
     }
 }
@@ -373,7 +346,7 @@ impl From<PartLists> for PartCounts {
 impl PartCounts {
     fn add(&mut self, number: u64, count: GroupCount) {
         while number / self.length >= PARTS {
-            self.length *= 2;
+            self.length = self.length.saturating_add(self.length.get());
             let mut halves = std::mem::take(&mut self.parts);
             while let Some((half, counts)) = halves.pop_first() {
                 self.parts

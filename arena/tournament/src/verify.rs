@@ -210,8 +210,7 @@ impl Verifier<'_> {
         }
         let results = StoredResults::of(store, id);
         let (entrants, root) = (self.tournament.entrants.len(), Some(&self.root));
-        let are_right = Totals::are_right(&results, &self.definition, entrants, root);
-        let are_right = are_right.await?;
+        let are_right = Totals::are_right(&results, &self.definition, entrants, root).await?;
         if stored != tallies || !are_right {
             self.fault(None, None, FaultKind::WrongCounts);
         }

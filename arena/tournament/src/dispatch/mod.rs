@@ -21,7 +21,7 @@ use std::{
 
 use arena_ladder::schedule::SetAside;
 use arena_ladder::{Entrant, Lineup};
-use arena_store::{Counter, EVERY_GROUP, FinishedGame, GameRow, Reported, StoredReport};
+use arena_store::{BegunGame, Counter, EVERY_GROUP, FinishedGame, GameRow, Reported, StoredReport};
 use parking_lot::Mutex;
 use referee::Live;
 use referee_worker::{
@@ -46,7 +46,6 @@ use crate::{
     Observer, Plan, Results, RunEvent, TournamentError, WallClock,
     observe::{EndedGame, FoulNotice},
     results::key,
-    snapshot::seatings_of,
     unix_ms,
 };
 
@@ -150,7 +149,7 @@ impl<R: Results> Dispatcher<R> {
     ) -> Result<Self, TournamentError> {
         let scores = results.scores().await?;
         let scored = scores.keys().copied().collect();
-        let begun = seatings_of(results.begun(&[EVERY_GROUP]).await?);
+        let begun = BegunGame::by_group(&results.begun(&[EVERY_GROUP]).await?);
         let mut state = DispatchState::new(options.run, plan.clone(), scores, begun)?;
         let earlier = results.leases().await?;
         let earlier = earlier.into_iter().map(|(chunk, attempt, session)| {

@@ -68,7 +68,7 @@ fn parts_grow_with_the_numbers_of_groups() {
     for number in (0..1000).rev() {
         parts.add(number, count(1 + (number % 2) as u8));
     }
-    assert_eq!((parts.length, parts.parts.len()), (32, 32));
+    assert_eq!((parts.length.get(), parts.parts.len()), (32, 32));
     let groups = |counts: &GroupCounts| counts.iter().map(|count| count.groups).sum::<u64>();
     assert!(parts.iter().take(31).all(|part| groups(part) == 32));
     assert_eq!(parts.iter().last().map(groups), Some(1000 - 31 * 32));
